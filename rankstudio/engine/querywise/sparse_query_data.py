@@ -32,11 +32,14 @@ class SparseQueryData:
     y : ndarray of shape (m,)
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        ``X = original_X[order]``; None where the rows stood together from the beginning.
     """
 
     X: Any  # scipy's own types do not say what they hold
     y: Floats
     ptr: Ints
+    order: Ints | None = None
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:
@@ -141,7 +144,7 @@ def group_sparse(
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()
-    grouped = SparseQueryData(features, labels, ptr)
+    grouped = SparseQueryData(features, labels, ptr, order)
     least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
     check_magnitudes(least, greatest, grouped.differences, name)
     return grouped

@@ -22,7 +22,8 @@ def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> N
     assert issubclass(estimator, LinearRanker)
     asked = {p.name for p in entry.parameters}
     assert asked.isdisjoint(entry.takes)
-    assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes)
+    assert (asked | set(entry.takes)).isdisjoint(entry.library)
+    assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes) | set(entry.library)
     assert set(entry.takes) <= {f.name for f in fields(Plan)}
 
 

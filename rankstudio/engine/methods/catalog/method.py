@@ -67,6 +67,8 @@ class Method:
         Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
     takes : tuple of str
         Arguments of the estimator that are the plan's and not the method's: "convention", "seed", "groups".
+    library : tuple of str
+        Arguments of the estimator that no plan gives, for programs that call it.
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
     live : bool
@@ -90,6 +92,7 @@ class Method:
     step_kind: StepKind = StepKind.FEATURES
     per_document: bool = False
     takes: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
     candidate_score: CandidateScore | None = None
     live: bool = False
     compares_densities: bool = False

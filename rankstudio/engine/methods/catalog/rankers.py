@@ -32,6 +32,7 @@ RANKRLS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
+    library=("solver", "tol", "max_iter"),
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     parameters=(LAMBDA,),
 )

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
+from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
+from rankstudio.engine.methods.rankers.rankrls_outputs import (
+    Sums,
+    added,
+    centred_labels,
+    dense,
+    fit_outputs,
+    left_out_outputs,
+    query_ids,
+    several_outputs,
+    solved,
+)
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
-from rankstudio.engine.steps import Step
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
@@ -34,13 +51,24 @@ class RankRLS(LinearRanker):
     ----------
     regularization : float, default 1.0
         λ > 0.
+    solver : {"auto", "direct", "cg"}, default "auto"
+        "direct" decomposes X^'X^. "cg" takes conjugate gradients, O(entries of X) each, and makes no matrix:
+        for sparse X of scipy with any number of features. "auto" takes it where X is sparse.
+    tol : float, default 1e-10
+        Of conjugate gradients: they end where the residual of the normal equations is at most this share of
+        X^'y^.
+    max_iter : int, default 1000
+        Conjugate gradients at most.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,)
-        The weights.
-    criterion_ : float
-        The leave-query-out squared error, summed over documents.
+    coef_ : ndarray of shape (n,) or (v, n)
+        The weights; a row an output for labels y of shape (m, v).
+    criterion_ : float or ndarray of shape (v,)
+        The leave-query-out squared error, summed over documents; of conjugate gradients, which leave no query
+        out, the minimised sum; NaN after :meth:`partial_fit`.
+    n_iter_ : int
+        Conjugate gradients taken; 1 without.
 
     Notes
     -----
@@ -56,17 +84,34 @@ class RankRLS(LinearRanker):
     0
     """
 
-    criterion_: float
+    accepts_sparse: ClassVar[bool] = True
 
-    def __init__(self, regularization: float = 1.0) -> None:
+    criterion_: float | Floats
+    n_iter_: int
+    _sums: Sums | None
+
+    def __init__(
+        self,
+        regularization: float = 1.0,
+        solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+    ) -> None:
         self.regularization = regularization
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return 1
+        return self.max_iter if self.solver == "cg" else 1
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        """Yield the one step there is: all features at once."""
+    def learn(self, data: QueryData | SparseQueryData) -> Iterator[Step]:
+        """Yield the one step there is, all features at once; by conjugate gradients one each."""
         regularization = self.checked("regularization")
+        gradients = self._gradients
+        if gradients.serve(data) or isinstance(data, SparseQueryData):
+            yield from gradients.iterations(data, centred_labels(data), regularization)
+            return
         n = data.X.shape[1]
         if _statistics_fit(data):
             coef = weights(data.statistics, regularization)
@@ -85,8 +130,97 @@ class RankRLS(LinearRanker):
         for k in range(1, len(order) + 1):
             yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
+    @property
+    def _gradients(self) -> ConjugateGradients:
+        return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+            Labels; v outputs are learned from one factorisation.
+        qid : array-like of shape (m,), optional
+
+        Returns
+        -------
+        self
+        """
+        outputs = several_outputs(y)
+        data = self._validated(X, y if outputs is None else outputs[:, 0], qid)
+        self._queries = query_ids(qid)
+        if outputs is None:
+            return self._fit(data)
+        self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
+            data, outputs, self.checked("regularization"), self._gradients
+        )
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+        """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+        qid : array-like of shape (m,), optional
+            Their queries, all of whose documents come in one call; without it they are one query.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DatasetError
+            For a query that was there before.
+
+        Notes
+        -----
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights are those
+        of one ``fit`` on everything, up to rounding.
+        """
+        outputs = several_outputs(y)
+        data = self._further(X, y if outputs is None else outputs[:, 0], qid)
+        regularization = self.checked("regularization")
+        before = getattr(self, "_sums", None)
+        if before is None and hasattr(self, "coef_"):
+            raise ParameterError("solver", "cg", "direct where further queries come: it keeps X^'X^")
+        known: frozenset[Any] = getattr(self, "_queries", frozenset())
+        further = query_ids(qid)
+        self._sums = added(before, known, data, outputs, further)
+        self._queries = known | further
+        self.coef_ = solved(*self._sums, regularization)
+        self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
+        self.n_iter_ = 1
+        return self
+
+    def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
+        """Check further queries, and return them grouped."""
+        first = not hasattr(self, "coef_")
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=first)
+        data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+        return data
+
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        self.criterion_ = taken[-1].criterion
+        last = taken[-1]
+        self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
+        if isinstance(last, Iteration):
+            self._gradients.warn_unless_converged(last)
+        elif "statistics" in vars(data):
+            total = data.statistics.total
+            self._sums = total[:-1, :-1], total[:-1, -1]
+        else:
+            self._sums = data.gram
+
+    def _score(self, X: Any) -> Floats:
+        if self.coef_.ndim == 1:
+            return super()._score(X)
+        if issparse(X):
+            return np.asarray(X.dot(self.coef_.T))  # type: ignore[attr-defined]
+        return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
 
     def leave_query_out(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:
         """Predict each document with the model learned from all queries but its own.
@@ -94,12 +228,12 @@ class RankRLS(LinearRanker):
         Parameters
         ----------
         X : array-like of shape (m, n)
-        y : array-like of shape (m,)
+        y : array-like of shape (m,) or (m, v)
         qid : array-like of shape (m,), optional
 
         Returns
         -------
-        ndarray of shape (m,)
+        ndarray of shape (m,) or (m, v)
             Scores, centred inside each query, in the order of the rows of X.
 
         Raises
@@ -107,9 +241,13 @@ class RankRLS(LinearRanker):
         DatasetError
             For documents of one query only: no other is left to learn from.
         """
-        data = self._group(X, y, qid)
+        outputs = several_outputs(y)
+        data = self._group(X, y if outputs is None else outputs[:, 0], qid)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         regularization = self.checked("regularization")
+        if outputs is not None:
+            return left_out_outputs(data, outputs, regularization)
+        data = dense(data)
         if not _statistics_fit(data):
             _, residuals = held_out_residuals(data, regularization)
             return np.asarray(data.in_original_order(data.centred[1] - residuals))
@@ -160,7 +298,7 @@ class RankRLS(LinearRanker):
         return self._held_out(X, y).sets(sets)
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        data = self._group(X, y, np.zeros(len(y), dtype=np.int64))  # type: ignore[arg-type]
+        data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, self.checked("regularization"))
 
 

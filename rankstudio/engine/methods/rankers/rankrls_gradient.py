@@ -1,0 +1,108 @@
+"""RankRLS by conjugate gradients: for sparse features of any number, which are never made dense."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import between
+from rankstudio.engine.optimization.conjugate_gradient import minimise
+from rankstudio.engine.querywise.gram_product import DenseGramProduct, SparseGramProduct
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.steps import Iteration
+from rankstudio.engine.support.threads import pool
+
+SOLVERS = ("auto", "direct", "cg")
+
+_MOST_ITERATIONS = 10_000_000
+_WORTH_THREADS = 300_000  # entries of X
+
+
+@dataclass(frozen=True)
+class ConjugateGradients:
+    """When conjugate gradients are taken, and when they end.
+
+    Attributes
+    ----------
+    solver : str
+        "auto", "direct" or "cg".
+    tol : float
+        They end where the residual of the normal equations is at most this share of X^'y^.
+    max_iter : int
+    """
+
+    solver: str
+    tol: float
+    max_iter: int
+
+    @classmethod
+    def of(cls, solver: Any, tol: Any, max_iter: Any) -> ConjugateGradients:
+        """Check the parameters; ParameterError where one is out of its range."""
+        if solver not in SOLVERS:
+            raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
+        number = isinstance(tol, float | int | np.floating) and not isinstance(tol, bool)
+        if not number or not 0 < tol < np.inf:
+            raise ParameterError("tol", tol, "a finite number greater than 0")
+        return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
+
+    def serve(self, data: QueryData | SparseQueryData) -> bool:
+        """Tell whether they learn from such data; ParameterError for "direct" where X is sparse."""
+        sparse = isinstance(data, SparseQueryData)
+        if sparse and self.solver == "direct":
+            raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
+        return sparse or self.solver == "cg"
+
+    def iterations(
+        self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
+    ) -> Iterator[Iteration]:
+        """Minimise ||y^ - X^w||² + λ||w||², one :class:`Iteration` a step.
+
+        Parameters
+        ----------
+        data : QueryData or SparseQueryData
+        labels : ndarray of shape (m,)
+            Centred inside each query, y^.
+        regularization : float
+            λ > 0.
+
+        Yields
+        ------
+        Iteration
+            Its criterion is the minimised sum.
+
+        Notes
+        -----
+        O(entries of X + n) time an iteration and in memory.
+        """
+        everything = tuple(range(data.X.shape[1]))
+        large = isinstance(data, SparseQueryData) and data.X.nnz > _WORTH_THREADS
+        with pool(large) as (executor, workers):
+            product: DenseGramProduct | SparseGramProduct
+            if isinstance(data, SparseQueryData):
+                product = SparseGramProduct(data, executor, workers)
+            else:
+                product = DenseGramProduct(data)
+            right, constant = product.right(labels), float(labels @ labels)
+            limits = self.tol, self.max_iter
+            states = minimise(product, product.squares, right, constant, regularization, *limits)
+            for number, now in enumerate(states, start=1):
+                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+
+    def warn_unless_converged(self, last: Iteration) -> None:
+        """Give a ConvergenceWarning where the last iteration is not close enough to the minimum."""
+        if not last.converged:
+            warnings.warn(
+                f"RankRLS stopped after {last.number} conjugate gradients at an objective of "
+                f"{last.criterion:.6g}, which is at most {last.gap:.3g} above the minimum; max_iter is "
+                f"{self.max_iter}, tol {self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )

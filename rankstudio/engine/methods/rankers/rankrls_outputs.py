@@ -1,0 +1,190 @@
+"""RankRLS with several outputs: labels of shape (m, v) share one factorisation (Paper I, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
+from rankstudio.engine.querywise.nested_rankrls import factorise
+from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.support.blocks import solve_lower
+
+Sums = tuple[Floats, Floats]
+"""X^'X^ (n, n) and X^'y^ (n,) or (n, v)."""
+
+
+class OutputModels:
+    """Models of any number of label vectors for the same documents, and their leave-query-out residuals.
+
+    Parameters
+    ----------
+    data : QueryData
+        Documents; its labels are not looked at.
+    regularization : float
+        λ > 0.
+
+    Notes
+    -----
+    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n for |q| where that is less. Then
+    O((m + n)n) for the weights of an output, and O(mn + sum of |q|²) for its residuals.
+    """
+
+    def __init__(self, data: QueryData, regularization: float) -> None:
+        self._X, self._ptr = data.centred[0], data.ptr
+        left: Floats = self._X.T @ self._X
+        left[np.diag_indices_from(left)] += regularization
+        self._factor = factorise(left, regularization)
+        self._solvers: list[Callable[[Floats], Floats]] | None = None
+
+    def weights(self, labels: Floats) -> Floats:
+        """Return the weights (n, v) for centred labels (m, v)."""
+        from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
+
+        coefs: Floats = cho_solve((self._factor, True), self._X.T @ labels, check_finite=False)
+        return coefs
+
+    def residuals(self, labels: Floats) -> Floats:
+        """Return what the models without each query leave of its centred labels, both of shape (m, v)."""
+        rest: Floats = labels - self._X @ self.weights(labels)
+        for (first, last), solve in zip(pairwise(self._ptr.tolist()), self._left_out(), strict=True):
+            rest[first:last] = solve(rest[first:last])
+        return rest
+
+    def _left_out(self) -> list[Callable[[Floats], Floats]]:
+        """Return for each query the product with (I - V_q V_q')^-1, V = X^ L'^-1."""
+        if self._solvers is None:
+            V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
+            self._solvers = [_inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())]
+        return self._solvers
+
+
+def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
+    """Return the product with (I - RR')^-1 for the rows R of a query, by the smaller of the two Grams."""
+    size, n = rows.shape
+    gram = rows @ rows.T if size <= n else rows.T @ rows
+    inverse = np.asarray(np.linalg.inv(np.eye(min(size, n)) - gram), dtype=np.float64)
+    if size <= n:
+        return lambda right: inverse @ right
+    far: Floats = rows @ inverse
+    return lambda right: right + far @ (rows.T @ right)
+
+
+class FittedOutputs(NamedTuple):
+    """What RankRLS knows of several outputs: weights (v, n), criteria (v,), iterations and sums."""
+
+    coef: Floats
+    criterion: Floats
+    n_iter: int
+    sums: Sums | None
+
+
+def several_outputs(y: Any) -> Floats | None:
+    """Return labels of several outputs, shape (m, v) with v > 1; None for any others."""
+    try:
+        shape = np.shape(y)
+    except ValueError:  # rows of different lengths, which validation refuses
+        return None
+    if len(shape) != 2 or shape[1] < 2:
+        return None
+    return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
+    """Return the different queries; none where there is no qid."""
+    return frozenset() if qid is None else frozenset(np.unique(np.asarray(qid)).tolist())
+
+
+def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = None) -> Floats:
+    """Return labels minus their mean inside each query, in the order of the grouped rows.
+
+    Parameters
+    ----------
+    data : QueryData or SparseQueryData
+    outputs : ndarray of shape (m, v), optional
+        Labels in the order of the rows of X; those of ``data`` where it is not given.
+    """
+    if outputs is None:
+        return data.centred_labels if isinstance(data, SparseQueryData) else data.centred[1]
+    for column in outputs.T:
+        check_labels(data.X.shape, column)
+    return centre(outputs if data.order is None else outputs[data.order], data.ptr)
+
+
+def fit_outputs(
+    data: QueryData | SparseQueryData, outputs: Floats, regularization: float, gradients: ConjugateGradients
+) -> FittedOutputs:
+    """Learn a model for each output, labels of shape (m, v)."""
+    labels = centred_labels(data, outputs)
+    if gradients.serve(data) or isinstance(data, SparseQueryData):
+        ends = []
+        for column in np.ascontiguousarray(labels.T):
+            *_, last = gradients.iterations(data, column, regularization)
+            gradients.warn_unless_converged(last)
+            ends.append(last)
+        criteria = np.array([end.criterion for end in ends])
+        return FittedOutputs(
+            np.stack([end.coef for end in ends]), criteria, max(end.number for end in ends), None
+        )
+    models = OutputModels(data, regularization)
+    criteria = np.einsum("mv,mv->v", *2 * (models.residuals(labels),))
+    sums = data.centred[0].T @ data.centred[0], data.centred[0].T @ labels
+    return FittedOutputs(models.weights(labels).T, criteria, 1, sums)
+
+
+def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regularization: float) -> Floats:
+    """Predict each document with the models learned without its query, shape (m, v), centred."""
+    labels = centred_labels(data, outputs)
+    rest = OutputModels(dense(data), regularization).residuals(labels)
+    return dense(data).in_original_order(labels - rest)
+
+
+def dense(data: QueryData | SparseQueryData) -> QueryData:
+    """Return dense data; ParameterError for sparse ones, of which no query can be left out."""
+    if isinstance(data, SparseQueryData):
+        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
+    return data
+
+
+def added(
+    before: Sums | None, known: frozenset[Any], data: QueryData, outputs: Floats | None, ids: frozenset[Any]
+) -> Sums:
+    """Return the sums with those of further queries.
+
+    Raises
+    ------
+    DatasetError
+        For a query that was there before, or another number of outputs.
+    """
+    both = sorted(map(str, known & ids))
+    if both:
+        raise DatasetError(
+            f"qid: expected queries that were not learned from before, found {', '.join(both[:3])} again; "
+            "all documents of a query come in one call."
+        )
+    X, labels = data.centred[0], centred_labels(data, outputs)
+    sums = X.T @ X, X.T @ labels
+    if before is None:
+        return sums
+    if before[1].shape != sums[1].shape:
+        raise DatasetError(
+            f"y: expected as many outputs as before, {before[1][0].size}, got {sums[1][0].size}."
+        )
+    return before[0] + sums[0], before[1] + sums[1]
+
+
+def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
+    """Return (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n): O(n³)."""
+    from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
+
+    left = gram.copy()
+    left[np.diag_indices_from(left)] += regularization
+    coef: Floats = cho_solve((factorise(left, regularization), True), right, check_finite=False)
+    return coef.T

@@ -1,0 +1,90 @@
+"""Conjugate gradients for regularised least squares: products with a matrix, never the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+
+
+class LeastSquaresState(NamedTuple):
+    """Where conjugate gradients stand.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+    objective : float
+        w'Aw - 2w'b + c.
+    gap : float
+        The objective is at most this much above its minimum.
+    converged : bool
+    """
+
+    w: Floats
+    objective: float
+    gap: float
+    converged: bool
+
+
+def minimise(
+    product: Callable[[Floats], Floats],
+    diagonal: Floats,
+    right: Floats,
+    constant: float,
+    regularization: float,
+    tol: float,
+    max_iter: int,
+) -> Iterator[LeastSquaresState]:
+    """Minimise w'(G + λI)w - 2w'b + c by conjugate gradients, preconditioned by the diagonal.
+
+    Parameters
+    ----------
+    product : callable
+        From v (n,) to Gv, with G positive semidefinite.
+    diagonal : ndarray of shape (n,)
+        Of G.
+    right : ndarray of shape (n,)
+        b.
+    constant : float
+        c.
+    regularization : float
+        λ > 0.
+    tol : float
+        It ends where the residual b - (G + λI)w is at most this share of b, in Euclidean norm.
+    max_iter : int
+        Products at most.
+
+    Yields
+    ------
+    LeastSquaresState
+        One a product; where b is 0 there is one, of w = 0. The gap is r'r/λ, as G + λI is at least λI.
+
+    Notes
+    -----
+    O(n) an iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3).
+    """
+    w = np.zeros_like(right)
+    residual = right.copy()
+    inverse = 1.0 / (diagonal + regularization)
+    conditioned = inverse * residual
+    direction = conditioned.copy()
+    slope = float(residual @ conditioned)
+    least = tol * float(np.linalg.norm(right))
+    for number in range(1, max_iter + 1):
+        if slope > 0.0:
+            along = product(direction) + regularization * direction
+            step = slope / float(direction @ along)
+            w = w + step * direction
+            residual -= step * along
+        squares = float(residual @ residual)
+        objective = max(0.0, constant - float(w @ (right + residual)))
+        converged = bool(np.sqrt(squares) <= least)
+        yield LeastSquaresState(w, objective, squares / regularization, converged)
+        if converged or number == max_iter:
+            return
+        conditioned = inverse * residual
+        slope, before = float(residual @ conditioned), slope
+        direction = conditioned + (slope / before) * direction

@@ -1,0 +1,94 @@
+"""Conjugate gradients against the direct solution, dense and sparse."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from sklearn.exceptions import ConvergenceWarning
+from strategies import Problem, problems
+
+from rankstudio.engine import RankRLS
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Iteration
+
+
+@given(problems())
+def test_they_end_at_the_direct_solution(problem: Problem) -> None:
+    X, y, qid, regularization = problem
+    direct = RankRLS(regularization=regularization).fit(X, y, qid=qid).coef_
+    scale = max(1e-300, float(np.abs(direct).max()))
+    for documents in (X, scipy.sparse.csr_array(X)):
+        found = RankRLS(regularization=regularization, solver="cg", tol=1e-15, max_iter=60)
+        with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("warnings.warn", lambda *_, **__: None)  # 1e-15 is beyond some problems' rounding
+            found.fit(documents, y, qid=qid)
+        np.testing.assert_allclose(found.coef_, direct, rtol=0, atol=1e-8 * scale)
+
+
+def sparse_problem(m: int = 400, n: int = 30) -> tuple[scipy.sparse.csr_array, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((m, n), density=0.2, rng=rng, format="csr")
+    return X, rng.integers(0, 3, m).astype(float), rng.integers(0, m // 10, m)
+
+
+def test_each_step_is_an_iteration_with_a_bound_that_holds() -> None:
+    X, y, qid = sparse_problem()
+    steps = list(RankRLS(regularization=0.5).steps(X, y, qid=qid))
+    assert all(isinstance(step, Iteration) for step in steps)
+    best = steps[-1].criterion
+    for number, step in enumerate(steps, start=1):
+        assert step.number == number
+        assert step.converged == (number == len(steps))
+        assert 0.0 <= step.criterion - best <= step.gap * (1 + 1e-9) + 1e-9 * best
+    assert [step.criterion for step in steps] == sorted((s.criterion for s in steps), reverse=True)
+    fitted = RankRLS(regularization=0.5).fit(X, y, qid=qid)
+    assert (fitted.coef_ == steps[-1].coef).all()
+    assert (fitted.n_iter_, fitted.criterion_) == (len(steps), best)
+
+
+def test_threads_do_not_change_the_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, qid = sparse_problem(30_000, 80)
+    monkeypatch.setenv("RANKSTUDIO_THREADS", "1")
+    alone = RankRLS().fit(X, y, qid=qid).coef_
+    monkeypatch.setenv("RANKSTUDIO_THREADS", "3")
+    np.testing.assert_array_equal(RankRLS().fit(X, y, qid=qid).coef_, alone)
+
+
+def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    m = n = 100_000
+    rows, columns = np.repeat(np.arange(m), 5), rng.integers(0, n, 5 * m)
+    X = scipy.sparse.csr_array((rng.random(5 * m), (rows, columns)), shape=(m, n))
+    monkeypatch.setattr(QueryData, "__init__", lambda *_: pytest.fail("dense"))
+    fitted = RankRLS(regularization=1.0, tol=1e-6).fit(X, rng.integers(0, 3, m), qid=np.arange(m) // 20)
+    assert fitted.coef_.shape == (n,)
+
+
+def test_too_few_iterations_are_told() -> None:
+    X, y, qid = sparse_problem()
+    with pytest.warns(
+        ConvergenceWarning, match="RankRLS stopped after 2 conjugate gradients at an objective"
+    ):
+        RankRLS(max_iter=2).fit(X, y, qid=qid)
+
+
+def test_labels_that_are_equal_inside_queries_give_zero_weights() -> None:
+    X, _, qid = sparse_problem()
+    fitted = RankRLS().fit(X, qid.astype(float), qid=qid)
+    assert (fitted.coef_ == 0.0).all()
+    assert fitted.criterion_ == 0.0
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    X, y, qid = sparse_problem()
+    with pytest.raises(ParameterError, match="solver: expected auto or cg where X is sparse, got 'direct'"):
+        RankRLS(solver="direct").fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="solver: expected one of auto, direct, cg"):
+        RankRLS(solver="newton").fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="tol"):
+        RankRLS(tol=0.0).fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="max_iter"):
+        RankRLS(max_iter=0).fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="held-out predictions need dense features"):
+        RankRLS().leave_query_out(X, y, qid=qid)
