@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.querywise.magnitude import check_magnitudes, column_name
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
 
@@ -148,3 +148,10 @@ def group_sparse(
     least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
     check_magnitudes(least, greatest, grouped.differences, name)
     return grouped
+
+
+def dense(data: QueryData | SparseQueryData) -> QueryData:
+    """Return dense data; ParameterError for sparse ones, of which no query can be left out."""
+    if isinstance(data, SparseQueryData):
+        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
+    return data

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
-from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
-from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
-    Sums,
-    added,
+    SeveralOutputs,
     centred_labels,
-    dense,
-    fit_outputs,
     left_out_outputs,
-    query_ids,
     several_outputs,
-    solved,
 )
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
-from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
@@ -40,7 +29,7 @@ _MOST_BYTES = 4e9  # of per-query statistics, before they are done without
 _WORTH_THREADS = 4e6  # multiplications, below which handing work to threads costs more
 
 
-class RankRLS(LinearRanker):
+class RankRLS(SeveralOutputs, HoldOutRanker):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
     Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||²
@@ -86,10 +75,6 @@ class RankRLS(LinearRanker):
 
     accepts_sparse: ClassVar[bool] = True
 
-    criterion_: float | Floats
-    n_iter_: int
-    _sums: Sums | None
-
     def __init__(
         self,
         regularization: float = 1.0,
@@ -130,98 +115,6 @@ class RankRLS(LinearRanker):
         for k in range(1, len(order) + 1):
             yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
-    @property
-    def _gradients(self) -> ConjugateGradients:
-        return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
-
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
-        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-        y : array-like of shape (m,) or (m, v)
-            Labels; v outputs are learned from one factorisation.
-        qid : array-like of shape (m,), optional
-
-        Returns
-        -------
-        self
-        """
-        outputs = several_outputs(y)
-        data = self._validated(X, y if outputs is None else outputs[:, 0], qid)
-        self._queries = query_ids(qid)
-        if outputs is None:
-            return self._fit(data)
-        self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
-            data, outputs, self.checked("regularization"), self._gradients
-        )
-        return self
-
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
-        """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-        y : array-like of shape (m,) or (m, v)
-        qid : array-like of shape (m,), optional
-            Their queries, all of whose documents come in one call; without it they are one query.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DatasetError
-            For a query that was there before.
-
-        Notes
-        -----
-        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights are those
-        of one ``fit`` on everything, up to rounding.
-        """
-        outputs = several_outputs(y)
-        data = self._further(X, y if outputs is None else outputs[:, 0], qid)
-        regularization = self.checked("regularization")
-        before = getattr(self, "_sums", None)
-        if before is None and hasattr(self, "coef_"):
-            raise ParameterError("solver", "cg", "direct where further queries come: it keeps X^'X^")
-        known: frozenset[Any] = getattr(self, "_queries", frozenset())
-        further = query_ids(qid)
-        self._sums = added(before, known, data, outputs, further)
-        self._queries = known | further
-        self.coef_ = solved(*self._sums, regularization)
-        self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
-        self.n_iter_ = 1
-        return self
-
-    def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
-        """Check further queries, and return them grouped."""
-        first = not hasattr(self, "coef_")
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=first)
-        data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
-        return data
-
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
-        self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
-        if isinstance(last, Iteration):
-            self._gradients.warn_unless_converged(last)
-        elif "statistics" in vars(data):
-            total = data.statistics.total
-            self._sums = total[:-1, :-1], total[:-1, -1]
-        else:
-            self._sums = data.gram
-
-    def _score(self, X: Any) -> Floats:
-        if self.coef_.ndim == 1:
-            return super()._score(X)
-        if issparse(X):
-            return np.asarray(X.dot(self.coef_.T))  # type: ignore[attr-defined]
-        return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
-
     def leave_query_out(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:
         """Predict each document with the model learned from all queries but its own.
 
@@ -255,51 +148,6 @@ class RankRLS(LinearRanker):
         per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
         predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
         return predicted
-
-    def leave_pair_out(self, X: ArrayLike, y: ArrayLike, *, pairs: ArrayLike | None = None) -> Floats:
-        """Predict pairs of documents of one global ranking with the model learned from all others.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-        y : array-like of shape (m,)
-        pairs : array-like of int, shape (p, 2), optional
-            Rows of the documents of each pair; all pairs where it is not given.
-
-        Returns
-        -------
-        ndarray of shape (p, 2), or (m, m)
-            Scores w'(x - x̄) with the mean x̄ of all documents. Of all pairs, entry (i, j) is the score of
-            document i by the model without i and j, NaN on the diagonal.
-
-        Notes
-        -----
-        O(m²r) once for rank r of the centred X, then constant time a pair (Pahikkala et al. 2009, section
-        3.4). :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
-        """
-        left_out = self._held_out(X, y)
-        return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
-
-    def leave_sets_out(self, X: ArrayLike, y: ArrayLike, sets: Iterable[ArrayLike]) -> list[Floats]:
-        """Predict sets of documents of one global ranking, each with the model learned without the set.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-        y : array-like of shape (m,)
-        sets : iterable of array-like of int
-            Rows of the documents of each set.
-
-        Returns
-        -------
-        list of ndarray of shape (u,)
-            Scores as of :meth:`leave_pair_out`.
-        """
-        return self._held_out(X, y).sets(sets)
-
-    def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
-        return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, self.checked("regularization"))
 
 
 def _statistics_fit(data: QueryData) -> bool:

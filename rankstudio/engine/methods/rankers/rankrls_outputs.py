@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
+from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.blocks import solve_lower
 
 Sums = tuple[Floats, Floats]
@@ -146,13 +151,6 @@ def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regular
     return dense(data).in_original_order(labels - rest)
 
 
-def dense(data: QueryData | SparseQueryData) -> QueryData:
-    """Return dense data; ParameterError for sparse ones, of which no query can be left out."""
-    if isinstance(data, SparseQueryData):
-        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
-    return data
-
-
 def added(
     before: Sums | None, known: frozenset[Any], data: QueryData, outputs: Floats | None, ids: frozenset[Any]
 ) -> Sums:
@@ -188,3 +186,117 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     left[np.diag_indices_from(left)] += regularization
     coef: Floats = cho_solve((factorise(left, regularization), True), right, check_finite=False)
     return coef.T
+
+
+class SeveralOutputs(LinearRanker):
+    """Base of a ranker by least squares that learns several outputs at once, and from further queries later.
+
+    Its parameters include ``regularization``, and ``solver``, ``tol`` and ``max_iter`` of
+    :class:`ConjugateGradients`.
+
+    Attributes
+    ----------
+    criterion_ : float or ndarray of shape (v,)
+    n_iter_ : int
+        Conjugate gradients taken; 1 without.
+    """
+
+    solver: str
+    tol: float
+    max_iter: int
+
+    criterion_: float | Floats
+    n_iter_: int
+    _sums: Sums | None
+
+    @property
+    def _gradients(self) -> ConjugateGradients:
+        return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+            Labels; v outputs are learned from one factorisation.
+        qid : array-like of shape (m,), optional
+
+        Returns
+        -------
+        self
+        """
+        outputs = several_outputs(y)
+        data = self._validated(X, y if outputs is None else outputs[:, 0], qid)
+        self._queries = query_ids(qid)
+        if outputs is None:
+            return self._fit(data)
+        self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
+            data, outputs, self.checked("regularization"), self._gradients
+        )
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+        """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+        qid : array-like of shape (m,), optional
+            Their queries, all of whose documents come in one call; without it they are one query.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DatasetError
+            For a query that was there before.
+
+        Notes
+        -----
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights are those
+        of one ``fit`` on everything, up to rounding.
+        """
+        outputs = several_outputs(y)
+        data = self._further(X, y if outputs is None else outputs[:, 0], qid)
+        regularization = self.checked("regularization")
+        before = getattr(self, "_sums", None)
+        if before is None and hasattr(self, "coef_"):
+            raise ParameterError("solver", "cg", "direct where further queries come: it keeps X^'X^")
+        known: frozenset[Any] = getattr(self, "_queries", frozenset())
+        further = query_ids(qid)
+        self._sums = added(before, known, data, outputs, further)
+        self._queries = known | further
+        self.coef_ = solved(*self._sums, regularization)
+        self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
+        self.n_iter_ = 1
+        return self
+
+    def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
+        """Check further queries, and return them grouped."""
+        first = not hasattr(self, "coef_")
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=first)
+        data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+        return data
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
+        if isinstance(last, Iteration):
+            self._gradients.warn_unless_converged(last)
+        elif "statistics" in vars(data):
+            total = data.statistics.total
+            self._sums = total[:-1, :-1], total[:-1, -1]
+        else:
+            self._sums = data.gram
+
+    def _score(self, X: Any) -> Floats:
+        if self.coef_.ndim == 1:
+            return super()._score(X)
+        if issparse(X):
+            return np.asarray(X.dot(self.coef_.T))  # type: ignore[attr-defined]
+        return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
