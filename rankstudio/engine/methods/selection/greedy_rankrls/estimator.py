@@ -153,7 +153,7 @@ class GreedyRankRLS(GrowingSelector):
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
-        rules = self._rules(groups)
+        rules = self.rules(groups)
         several_queries(data.ptr, type(self).__name__)
         with ExitStack() as stack:
             k = groups.greatest(rules.k)
@@ -179,8 +179,8 @@ class GreedyRankRLS(GrowingSelector):
             greedy = forward(searches.joint(groups), replace(rules, size_penalty=0.0))
             yield from floating(greedy, GroupSearch(searches.floating(), groups), rules)
 
-    def _rules(self, groups: ColumnGroups) -> Constraints:
-        """Check the parameters, and that they go together."""
+    def rules(self, groups: ColumnGroups) -> Constraints:
+        """Check the parameters, and that they go together; return what may be selected."""
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _gram_rows_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
@@ -80,6 +80,37 @@ class WholeGramRows:
 
     def row(self, feature: int, each: Each) -> GramRow:  # noqa: D102 - of the protocol
         return GramRow(self._statistics.in_blocks(BLOCK), feature, self._statistics.total[feature])
+
+
+class RelabelledGramRows:
+    """Rows of Gram matrices that are there, for other labels of the same documents.
+
+    Parameters
+    ----------
+    rows : WholeGramRows
+        Of the documents with some labels whose squares in each query are the same.
+    X : ndarray of shape (m, n)
+        Centred.
+    labels : ndarray of shape (m, 1)
+        The other ones, centred: those that ``rows`` are of, permuted inside their queries.
+    ptr : ndarray of shape (Q + 1,)
+
+    Notes
+    -----
+    O(mn) time and O(Qn) memory.
+    """
+
+    def __init__(self, rows: WholeGramRows, X: Floats, labels: Floats, ptr: Ints) -> None:
+        self._rows = rows
+        self.squares, self.labels, self.informative = rows.squares, rows.labels, rows.informative
+        self.rights = np.empty_like(rows.squares)
+        work = np.empty(X.shape[1])
+        kernels.products(X, labels, 0, ptr, 0, self.rights.shape[0], work, self.rights[:, None])
+        self.total: Floats = np.stack([rows.total[0], _over_queries(self.rights)])
+
+    def row(self, feature: int, each: Each) -> GramRow:  # noqa: D102 - of the protocol
+        gram, place, total = self._rows.row(feature, each)
+        return GramRow(gram, place, np.append(total[:-1], self.total[1, feature]))
 
 
 class ComputedGramRows:

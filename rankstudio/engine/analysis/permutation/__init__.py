@@ -1,0 +1,1 @@
+"""Whether a criterion is better than with labels that say nothing: labels permuted within their queries."""

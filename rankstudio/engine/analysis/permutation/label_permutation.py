@@ -1,0 +1,145 @@
+"""Labels permuted within their queries: what a method finds where features say nothing of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.permutation.permuted_paths import criterion_paths
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.steps import finish
+from rankstudio.engine.support.threads import STEADY
+
+_MOST = 10_000_000
+_ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
+_BLOCK = 64  # permutations of a step
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest:
+    """A criterion beside those of permuted labels.
+
+    Attributes
+    ----------
+    observed : ndarray of shape (k,)
+        The criterion of each step with the labels as they are.
+    permuted : ndarray of shape (N, k)
+        With labels permuted within their queries, the whole selection repeated. A path that ended before has
+        its last criterion to the end.
+    """
+
+    observed: Floats
+    permuted: Floats
+
+    @property
+    def p_values(self) -> Floats:
+        """(1 + how many of the N are at most the observed one) / (N + 1), shape (k,)."""
+        count = (self.permuted <= self.observed * (1.0 + _ROUNDING)).sum(axis=0)
+        p: Floats = (count + 1) / (self.permuted.shape[0] + 1)
+        return p
+
+    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return between which values that share of the permuted criteria lies, each of shape (k,)."""
+        if not 0 < level < 1:
+            raise ParameterError("level", level, "a number between 0 and 1, without the two")
+        low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+
+
+def permutation_test(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> PermutationTest:
+    """Repeat a whole selection with labels permuted within their queries.
+
+    Parameters
+    ----------
+    estimator : LinearRanker
+        Not fitted here; its criterion is the less the better.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,), optional
+        Without it all documents are one query.
+    n_permutations : int, default 999
+        N.
+    seed : int, default 0
+        Equal seeds give equal bits, whatever the number of threads.
+
+    Returns
+    -------
+    PermutationTest
+
+    Notes
+    -----
+    What depends on X alone is computed once. For greedy RankRLS that is all but O(mn + Qnk²) of a path of k
+    of n features over Q queries; for RankRLS the permuted labels are outputs of one factorisation (Airola
+    2011, Paper I, section 4.1). Any other method learns anew.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
+    >>> y = np.round(2 * X[:, 3] + 0.1 * rng.random(60))
+    >>> permutation_test(GreedyRankRLS(n_features_to_select=1), X, y, qid, n_permutations=99).p_values
+    array([0.01])
+    """
+    return finish(permutation_steps(estimator, group(X, y, qid), n_permutations, seed))
+
+
+def permutation_steps(
+    estimator: LinearRanker, data: QueryData, n_permutations: int = 999, seed: int = 0
+) -> Generator[PermutationTest, None, PermutationTest]:
+    """Yield the test as it grows, a block of permutations a step, and return it whole.
+
+    Parameters
+    ----------
+    estimator, n_permutations, seed
+        As of :func:`permutation_test`.
+    data : QueryData
+
+    Yields
+    ------
+    PermutationTest
+        With all permutations so far.
+    """
+    count = between("n_permutations", n_permutations, 1, _MOST)
+    start = between("seed", seed, 0, MOST_SEED)
+    with criterion_paths(estimator, data) as paths:
+        with STEADY:
+            observed = paths(data.y[None])[0]
+        if np.isnan(observed).any():
+            raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
+        found = np.empty((count, observed.size))
+        for first in range(0, count, _BLOCK):
+            numbers = range(first, min(first + _BLOCK, count))
+            labels = np.stack([data.y[permuted_rows(data.ptr, start, number)] for number in numbers])
+            with STEADY:
+                for number, path in zip(numbers, paths(labels), strict=True):
+                    found[number] = _of_length(path, observed.size)
+            test = PermutationTest(observed, found[: numbers.stop])
+            yield test
+    return test
+
+
+def permuted_rows(ptr: Ints, seed: int, number: int) -> Ints:
+    """Return an order of rows that permutes them within their queries, the same for equal numbers."""
+    keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
+    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    order: Ints = np.lexsort((keys, query))
+    return order
+
+
+def _of_length(path: Floats, size: int) -> Floats:
+    """Return a path cut off, or continued by its last value."""
+    return np.append(path, np.full(max(0, size - path.size), path[-1]))[:size]

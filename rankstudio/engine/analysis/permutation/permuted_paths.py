@@ -1,0 +1,124 @@
+"""The criteria of a method's steps for many label vectors of the same documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.threads import pool, share
+
+Paths = Callable[[Floats], list[Floats]]
+"""From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
+
+_OUTPUTS = 16  # label vectors of one product
+
+# What the shortcuts know; any other parameter has to be as it is by default.
+_GREEDY = frozenset(
+    {
+        *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
+        *("n_candidates", "seed", "costs", "budget", "size_penalty"),
+    }
+)
+_RANKRLS = frozenset({"regularization", "solver", "tol", "max_iter"})
+
+
+@contextmanager
+def criterion_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Paths]:
+    """Provide the function that learns from documents with other labels.
+
+    Parameters
+    ----------
+    estimator : LinearRanker
+    data : QueryData
+        Its labels are not looked at.
+    """
+    with pool() as (executor, workers):
+        if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, data):
+            yield _greedy_paths(estimator, data, executor, workers)
+        elif type(estimator) is RankRLS and _usual(estimator, _RANKRLS) and estimator.solver != "cg":
+            yield _rankrls_paths(estimator, data, executor, workers)
+        else:
+            yield lambda labels: [_learned(estimator, data, row) for row in labels]
+
+
+def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
+    """Tell whether all parameters but the known ones are as they are by default."""
+    usual: dict[str, Any] = type(estimator)().get_params()
+    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in known)
+
+
+def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
+    """Tell whether paths can share the Gram matrices of the queries."""
+    n, Q = data.X.shape[1], data.ptr.size - 1
+    fits = 8.0 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)) < memory.available()
+    return fits and _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+
+
+def _greedy_paths(
+    estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
+) -> Paths:
+    from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (  # noqa: PLC0415 - numba
+        RelabelledGramRows,
+        WholeGramRows,
+    )
+    from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
+
+    several_queries(data.ptr, type(estimator).__name__)
+    regularization = estimator.checked("regularization")
+    rules = estimator.rules(ColumnGroups.of(data.X.shape[1], ()))
+    rows = WholeGramRows(data.statistics)
+
+    def paths(labels: Floats) -> list[Floats]:
+        found: list[Floats] = [np.empty(0)] * labels.shape[0]
+
+        def learn(number: int) -> None:
+            centred = centre(labels[number][:, None], data.ptr)
+            relabelled = RelabelledGramRows(rows, data.centred[0], centred, data.ptr)
+            search = LeaveQueryOutSearch(relabelled, regularization, rules.k)
+            found[number] = np.array([step.criterion for step in forward(search, rules)])
+
+        share(executor, workers, learn, range(labels.shape[0]))
+        return found
+
+    return paths
+
+
+def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | None, workers: int) -> Paths:
+    several_queries(data.ptr, "The permutation test of RankRLS")
+    models = OutputModels(data, estimator.checked("regularization"))
+
+    def paths(labels: Floats) -> list[Floats]:
+        centred, found = centre(np.ascontiguousarray(labels.T), data.ptr), np.empty((labels.shape[0], 1))
+
+        def learn(first: int) -> None:
+            part = slice(first, first + _OUTPUTS)
+            rest = models.residuals(np.ascontiguousarray(centred[:, part]))
+            found[part, 0] = np.einsum("mv,mv->v", rest, rest)
+
+        share(executor, workers, learn, range(0, labels.shape[0], _OUTPUTS))
+        return list(found)
+
+    return paths
+
+
+def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
+    """Learn anew; of steps that all have the same features, as those of an optimiser, only the last counts."""
+    relabelled = QueryData(data.X, labels, data.ptr, data.order)
+    vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
+    steps = list(clone(estimator).learn(relabelled))
+    path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
+    return np.array([step.criterion for step in path])

@@ -1,0 +1,164 @@
+"""Permutation tests against fitting to each permuted label vector."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Problem, problems, tolerance
+
+from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM
+from rankstudio.engine.analysis.permutation.label_permutation import (
+    PermutationTest,
+    permutation_steps,
+    permutation_test,
+    permuted_rows,
+)
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.querywise.query_data import group
+
+
+def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.ndarray:
+    """The criteria of a method that is fitted anew to the labels of each permutation."""
+    data = group(problem.X, problem.y, problem.qid)
+    qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+    rows = [permuted_rows(data.ptr, seed, number) for number in range(count)]
+    return np.array(
+        [[s.criterion for s in method.steps(data.X, data.y[order], qid=qid)] for order in rows]  # type: ignore[attr-defined]
+    )
+
+
+@settings(max_examples=40)
+@given(problems(fewest_queries=2), st.integers(0, 2**32 - 1))
+def test_criteria_are_those_of_fitting_to_permuted_labels(problem: Problem, seed: int) -> None:
+    X, y, qid, regularization = problem
+    eps = tolerance(problem)
+    for method in (
+        GreedyRankRLS(regularization=regularization),
+        GreedyRankRLS(regularization=regularization, n_features_to_select=1, algorithm="rows"),
+        RankRLS(regularization=regularization),
+    ):
+        found = permutation_test(method, X, y, qid, n_permutations=5, seed=seed)
+        expected = by_fitting(method, problem, 5, seed)
+        # Paths of tied features may part; the first step's error is the same whichever is taken.
+        np.testing.assert_allclose(found.permuted[:, 0], expected[:, 0], rtol=eps[0], atol=eps[1])
+        observed = [step.criterion for step in method.steps(X, y, qid=qid)]
+        np.testing.assert_allclose(found.observed[0], observed[0], rtol=eps[0], atol=eps[1])
+
+
+def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((m, n)), np.arange(m) // 8
+    return X, np.round(2 * X[:, 2] + noise * rng.normal(size=m)), qid
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_features_to_select": 4},
+        {"n_features_to_select": 3, "pinned": (5,), "banned": (2,)},
+        {"size_penalty": 0.01},
+        {"costs": [1.0, 2.0, 5.0, 1.0, 1.0, 2.0], "budget": 6.0},
+        {"n_candidates": 2, "seed": 3},
+        {"algorithm": "algorithm1"},
+        {"search": "floating", "n_features_to_select": 3},
+        {"groups": [(0, 1), (2, 3)]},
+    ],
+    ids=str,
+)
+def test_whole_paths_are_repeated_with_all_rules(options: dict[str, object]) -> None:
+    X, y, qid = ranked()
+    method = GreedyRankRLS(**options)
+    found = permutation_test(method, X, y, qid, n_permutations=6, seed=1)
+    observed = [step.criterion for step in method.steps(X, y, qid=qid)]
+    np.testing.assert_allclose(found.observed, observed, rtol=1e-9)
+    for number in range(6):
+        order = permuted_rows(group(X, y, qid).ptr, 1, number)
+        path = [step.criterion for step in method.steps(X, y[order], qid=qid)][: len(observed)]
+        np.testing.assert_allclose(found.permuted[number, : len(path)], path, rtol=1e-9)
+        assert (found.permuted[number, len(path) :] == found.permuted[number, len(path) - 1]).all()
+
+
+def test_other_methods_learn_anew() -> None:
+    X, y, qid = ranked()
+    for method in (RankSVM(C=0.1), RankRLS(solver="cg")):
+        *_, last = method.steps(X, y, qid=qid)
+        found = permutation_test(method, X, y, qid, n_permutations=3)
+        assert found.observed == pytest.approx([last.criterion], rel=1e-6)
+        np.testing.assert_array_equal(found.p_values, [0.25])
+
+
+def test_what_features_say_is_told_from_chance() -> None:
+    X, y, qid = ranked()
+    method = GreedyRankRLS(n_features_to_select=3)
+    told = permutation_test(method, X, y, qid, n_permutations=99)
+    np.testing.assert_array_equal(told.p_values, 0.01)
+    assert (told.observed < told.band(0.9)[0]).all()
+    rng = np.random.default_rng(5)
+    chance = [
+        permutation_test(method, rng.random(X.shape), y, qid, n_permutations=19, seed=s).p_values
+        for s in range(40)
+    ]
+    assert 0.3 < np.mean(chance) < 0.7  # uniform on 0.05, 0.1, …, 1
+
+
+def test_labels_that_cannot_change_give_one() -> None:
+    X, _, qid = ranked()
+    found = permutation_test(GreedyRankRLS(n_features_to_select=2), X, qid.astype(float), qid, 9)
+    np.testing.assert_array_equal(found.p_values, 1.0)
+
+
+@pytest.mark.parametrize("method", [GreedyRankRLS(n_features_to_select=3), RankRLS()], ids=repr)
+def test_neither_threads_nor_blocks_change_the_bits(method: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, qid = ranked()
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
+        found.append(permutation_test(method, X, y, qid, n_permutations=70).permuted)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(*found)
+    sizes = [t.permuted.shape[0] for t in permutation_steps(method, group(X, y, qid), 70)]  # type: ignore[arg-type]
+    assert sizes == [64, 70]
+
+
+def test_labels_stay_in_their_queries() -> None:
+    ptr = np.array([0, 3, 4, 9])
+    orders = [permuted_rows(ptr, 0, number) for number in range(50)]
+    for order in orders:
+        for first, last in pairwise(ptr):
+            assert sorted(order[first:last]) == list(range(first, last))
+    assert len({tuple(order) for order in orders}) > 40
+    np.testing.assert_array_equal(orders[7], permuted_rows(ptr, 0, 7))
+
+
+def test_p_counts_equal_criteria_and_the_observed_one() -> None:
+    test = PermutationTest(np.array([2.0, 2.0]), np.array([[1.0, 3.0], [2.0, 4.0], [5.0, 6.0]]))
+    np.testing.assert_array_equal(test.p_values, [0.75, 0.25])
+    low, high = test.band(0.5)
+    np.testing.assert_allclose(low, np.quantile(test.permuted, 0.25, axis=0))
+    np.testing.assert_allclose(high, np.quantile(test.permuted, 0.75, axis=0))
+    with pytest.raises(ParameterError, match="level"):
+        test.band(1.0)
+
+
+class WithoutCriterion(RankRLS):
+    """A method whose steps have no criterion."""
+
+    def learn(self, data: Any) -> Iterator[Any]:
+        for step in super().learn(data):
+            yield replace(step, criterion=np.nan)
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    X, y, qid = ranked()
+    with pytest.raises(ParameterError, match="n_permutations"):
+        permutation_test(RankRLS(), X, y, qid, n_permutations=0)
+    with pytest.raises(ParameterError, match="seed"):
+        permutation_test(RankRLS(), X, y, qid, seed=-1)
+    with pytest.raises(DatasetError, match="at least two queries"):
+        permutation_test(RankRLS(), X, y, np.zeros(y.size))
+    with pytest.raises(ParameterError, match="a method with a criterion"):
+        permutation_test(WithoutCriterion(), X, y, qid)
