@@ -116,7 +116,7 @@ def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | Non
 
 
 def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
-    """Learn anew; of steps that all have the same features, as those of an optimiser, only the last counts."""
+    """Learn anew; of steps that all have the same features, as an optimiser takes, only the last counts."""
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
     steps = list(clone(estimator).learn(relabelled))

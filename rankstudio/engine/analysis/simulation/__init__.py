@@ -1,0 +1,1 @@
+"""How far held-out estimates are from the truth, by simulation (Airola 2011, chapter 5)."""

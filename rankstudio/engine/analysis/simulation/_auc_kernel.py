@@ -1,0 +1,106 @@
+"""Compiled inner loops of the AUC simulation: held-out predictions of one training set from its hat matrix.
+
+The residuals e of the documents U that regularised least squares with a bias leaves out solve
+
+    (I - H_UU - 11'/m) e = (y^ - Hy^)_U.
+"""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import fused, fused_inlined
+
+
+@fused_inlined
+def _half_step(difference: float) -> float:
+    """Return 1 for a pair in the right order, 0.5 for a tie, else 0."""
+    return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
+
+
+@fused_inlined
+def _pairs(hat: Floats, residuals: Floats, labels: Floats, n_positive: int) -> float:
+    """Return the share of pairs in the right order, each by the model without the two."""
+    m = labels.shape[0]
+    right = 0.0
+    for i in range(n_positive):
+        a = 1.0 - hat[i, i] - 1.0 / m
+        for j in range(n_positive, m):
+            b, d = -hat[i, j] - 1.0 / m, 1.0 - hat[j, j] - 1.0 / m
+            determinant = a * d - b * b
+            e = (d * residuals[i] - b * residuals[j]) / determinant
+            g = (a * residuals[j] - b * residuals[i]) / determinant
+            right += _half_step(labels[i] - e - labels[j] + g)
+    share: float = right / (n_positive * (m - n_positive))
+    return share
+
+
+@fused_inlined
+def _leave_fold_out(
+    hat: Floats, residuals: Floats, labels: Floats, members: Ints, size: int, left: Floats, scores: Floats
+) -> None:
+    """Write the predictions of the first ``size`` of some documents by the model without them.
+
+    ``left`` is space to work in: a matrix of at least ``size`` rows and one more column.
+    """
+    m = labels.shape[0]
+    for a in range(size):
+        for b in range(size):
+            left[a, b] = -hat[members[a], members[b]] - 1.0 / m
+        left[a, a] += 1.0
+        left[a, size] = residuals[members[a]]
+    for a in range(size):  # the matrix is positive definite: no pivoting
+        for b in range(a + 1, size):
+            factor = left[b, a] / left[a, a]
+            for c in range(a + 1, size + 1):
+                left[b, c] -= factor * left[a, c]
+    for a in range(size - 1, -1, -1):
+        value = left[a, size]
+        for b in range(a + 1, size):
+            value -= left[a, b] * left[b, size]
+        left[a, size] = value / left[a, a]
+        scores[members[a]] = labels[members[a]] - left[a, size]
+
+
+@fused
+def estimates(
+    hats: Floats,
+    residuals: Floats,
+    labels: Floats,
+    n_positive: int,
+    folds: Ints,
+    members: Ints,
+    left: Floats,
+    scores: Floats,
+    out: Floats,
+) -> None:
+    """Write the estimates of each training set to ``out`` (B, 1 + 2 S): leave-pair-out, then two a splitting.
+
+    The first ``n_positive`` documents are the positive ones. ``folds`` (S, m) is the fold of each document in
+    each splitting, from 0 up. Of each splitting there are the pooled and the averaged AUC, NaN where no fold
+    has both classes. ``members`` (m,), ``left`` (m, m + 1) and ``scores`` (m,) are space to work in.
+    """
+    m = labels.shape[0]
+    for t in range(hats.shape[0]):
+        hat, rest = hats[t], residuals[t]
+        out[t, 0] = _pairs(hat, rest, labels, n_positive)
+        for s in range(folds.shape[0]):
+            last = 0
+            for i in range(m):
+                last = max(last, folds[s, i])
+            for fold in range(last + 1):
+                size = 0
+                for i in range(m):
+                    if folds[s, i] == fold:
+                        members[size] = i
+                        size += 1
+                _leave_fold_out(hat, rest, labels, members, size, left, scores)
+            pooled, averaged, pairs = 0.0, 0.0, 0
+            for i in range(n_positive):
+                for j in range(n_positive, m):
+                    right = _half_step(scores[i] - scores[j])
+                    pooled += right
+                    if folds[s, i] == folds[s, j]:
+                        averaged += right
+                        pairs += 1
+            out[t, 1 + 2 * s] = pooled / (n_positive * (m - n_positive))
+            out[t, 2 + 2 * s] = averaged / pairs
