@@ -13,8 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from window_session import program, run_sample
 
 COMMANDS = (
     ("run", "--sample", "--out", "all"),
@@ -22,12 +23,9 @@ COMMANDS = (
 )
 """What is done once in the terminal; what it compiles is there from then on."""
 
-QUIET = 30.0  # seconds without another kernel, after which the window has all it needs
-
 
 def main(folder: Path) -> None:
     """Compile, and keep what was compiled in ``rankstudio/resources/kernels``, a folder for each package."""
-    program = folder / ("rankstudio.exe" if os.name == "nt" else "rankstudio")
     package = next(folder.rglob("rankstudio/__main__.py")).parent
     shutil.rmtree(package / "resources" / "kernels", ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -38,28 +36,21 @@ def main(folder: Path) -> None:
         }
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"} | own
         for words in COMMANDS:
-            command = [program, *words]
+            command = [program(folder, "rankstudio"), *words]
             subprocess.run(command, cwd=scratch, env=environment, stdout=subprocess.DEVNULL, check=True)
         # data that are read anew, and not from the cache, are arrays of another type to a kernel
         apart = {name: f"{own[name]}-of-window" for name in ("RANKSTUDIO_CACHE_DIR", "RANKSTUDIO_DATA_DIR")}
-        with subprocess.Popen([program, "--sample"], cwd=scratch, env=environment | apart) as window:
-            wait_for_kernels(Path(scratch, "numba"))
-            window.terminate()
+        run_sample(
+            folder, Path(apart["RANKSTUDIO_DATA_DIR"]), Path(own["NUMBA_CACHE_DIR"]), environment | apart
+        )
         for source in {path.parent for path in package.rglob("*.py")}:
             kept = Path(scratch, "numba", folder_of_numba(source))
             if kept.is_dir():
                 name = ".".join(source.relative_to(package.parent).parts)
                 shutil.copytree(kept, package / "resources" / "kernels" / name, dirs_exist_ok=True)
-    print(sum(1 for _ in package.rglob("*.nbc")), "compiled kernels are in", folder)
-
-
-def wait_for_kernels(folder: Path) -> None:
-    """Wait until no kernel has come for a while."""
-    known, since = -1, time.monotonic()
-    while time.monotonic() - since < QUIET:
-        time.sleep(0.5)
-        if (now := sum(1 for _ in folder.rglob("*.nbc"))) != known:
-            known, since = now, time.monotonic()
+    print(
+        sum(1 for _ in (package / "resources" / "kernels").rglob("*.nbc")), "compiled kernels are in", folder
+    )
 
 
 def folder_of_numba(source: Path) -> str:

@@ -17,15 +17,15 @@ from rankstudio.__main__ import main
 def start() -> int:
     """Carry out what the arguments ask for, and return the exit status."""
     multiprocessing.freeze_support()
-    words = sys.argv[1:]
-    if words[:1] == ["-m"] and words[1].startswith("rankstudio."):
-        sys.argv = words[1:]
-        runpy.run_module(words[1], run_name="__main__")
-        return 0
-    if words[:2] == ["-I", "-S"] and _own(Path(words[2])):
-        sys.argv = words[2:]
-        runpy.run_path(words[2], run_name="__main__")
-        return 0
+    match sys.argv[1:]:
+        case ["-m", module, *_] if module.startswith("rankstudio."):
+            sys.argv = sys.argv[2:]
+            runpy.run_module(module, run_name="__main__")
+            return 0
+        case ["-I", "-S", script, *_] if _own(Path(script)):
+            sys.argv = sys.argv[3:]
+            runpy.run_path(script, run_name="__main__")
+            return 0
     return main()
 
 
