@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes an AppImage of the folder that .ci/bundle built, by appimagetool on the PATH. Not tried yet.
+# Makes an AppImage of the folder that .ci/bundle built, by appimagetool on the PATH. A test builds the AppDir and starts
+# what is in it; appimagetool itself, which is on no index of packages, has not been tried.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 image=build/RankStudio.AppDir

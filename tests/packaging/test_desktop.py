@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shutil
 import struct
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -127,3 +129,30 @@ def test_the_desktop_recognises_a_study(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     kind = study_type().attrib["type"]
     assert f"{kind}:*{SUFFIX}" in (tmp_path / "mime" / "globs2").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="an AppImage is made on Linux")
+def test_an_appimage_is_made_of_a_folder_that_starts(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "packaging", tmp_path / "packaging")
+    programs = [tmp_path / "build/bundle/rankstudio/rankstudio", tmp_path / "tools/appimagetool"]
+    for program in programs:
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\necho "$0 $*"\n', encoding="utf-8")
+        program.chmod(0o755)
+    (programs[0].parent / "rankstudio-window").symlink_to("rankstudio")
+    path = f"{programs[1].parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [tmp_path / "packaging/appimage.sh"],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder = tmp_path / "build/RankStudio.AppDir"
+    assert done.stdout.split()[1:] == ["build/RankStudio.AppDir", "build/RankStudio-x86_64.AppImage"]
+    said = subprocess.run([folder / "AppRun", "a study"], capture_output=True, text=True, check=True).stdout
+    assert said == f"{folder}/usr/bin/rankstudio a study\n"
+    keys = entry()
+    assert (folder / "usr/bin" / keys["Exec"].split()[0]).exists()
+    assert (folder / f"{keys['Icon']}.png").is_file()
+    assert (folder / "rankstudio.desktop").is_file()

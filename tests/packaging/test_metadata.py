@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -67,3 +70,25 @@ def test_the_lowest_versions_are_the_lower_bounds_exactly() -> None:
     exact = dict(line.split("==") for line in lines if not line.startswith("#"))
     padded = {name: re.sub(r"(\.0)+$", "", version) for name, version in exact.items()}
     assert padded == {name: re.sub(r"(\.0)+$", "", version) for name, version in bounds.items()}
+
+
+def test_the_lock_names_what_every_extra_needs_in_a_version_that_fits() -> None:
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [Requirement(entry) for entry in [*project["dependencies"], *chain.from_iterable(extras)]]
+    lines = (ROOT / "constraints" / "locked.txt").read_text(encoding="utf-8").splitlines()
+    locked = [Requirement(line) for line in lines if not line.startswith("#")]
+    for python in ("3.11", "3.12", "3.13"):
+        here = {"python_version": python, "python_full_version": f"{python}.9", "extra": ""}
+        versions = {pin.name: str(pin.specifier)[2:] for pin in locked if applies(pin, here)}
+        missing = [
+            str(entry)
+            for entry in wanted
+            if applies(entry, here)
+            and not entry.specifier.contains(versions.get(canonicalize_name(entry.name), "0"))
+        ]
+        assert not missing, f"run .ci/lock: for Python {python} there is no {', '.join(missing)}"
+
+
+def applies(requirement: Requirement, environment: dict[str, str]) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate(environment)

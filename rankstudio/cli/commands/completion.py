@@ -12,11 +12,12 @@ Print a script for a shell that completes commands, options, their choices and n
 
   rankstudio completion bash     for ~/.local/share/bash-completion/completions/rankstudio
   rankstudio completion zsh      for _rankstudio in a folder of $fpath
+  rankstudio completion fish     for ~/.config/fish/completions/rankstudio.fish
   rankstudio completion tcsh     for a file that .tcshrc reads with source
 
 The next shell has it."""
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "fish", "tcsh")
 """The shells that shtab writes scripts for."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -20,28 +21,40 @@ def test_the_script_knows_every_command_and_method(shell: str, capsys) -> None:
     assert all(method.key in script for method in methods())
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-@pytest.mark.parametrize(
-    ("typed", "proposed"),
-    [
-        (["rep"], {"report", "reproduce"}),
-        (["run", "--method", "fsm"], {"fsmrank", "fsmrank-top", "fsmsvm"}),
-        (["convert", "--norm"], {"--normalize"}),
-        (["run", "--data", "MQ20"], {"MQ2007", "MQ2008"}),
-        (["evaluate", "MQ20"], {"MQ2007", "MQ2008"}),
-    ],
-)
-def test_bash_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path, capsys) -> None:
+BEGUN = [
+    (["rep"], {"report", "reproduce"}),
+    (["run", "--method", "fsm"], {"fsmrank", "fsmrank-top", "fsmsvm"}),
+    (["convert", "--norm"], {"--normalize"}),
+    (["run", "--data", "MQ20"], {"MQ2007", "MQ2008"}),
+    (["evaluate", "MQ20"], {"MQ2007", "MQ2008"}),
+]
+
+
+def proposals(command: list[str], folder: Path) -> set[str]:
+    """Return the words that a shell prints, each before a tab or the end of a line, where there are data."""
     for name in ("MQ2007", "MQ2008", "OHSUMED"):
-        (tmp_path / name).mkdir()
+        (folder / name).mkdir()
+    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert not said.stderr
+    return {line.partition("\t")[0].rstrip("/") for line in said.stdout.splitlines()}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.parametrize(("typed", "proposed"), BEGUN)
+def test_bash_completes_what_was_begun(
+    typed: list[str], proposed: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["completion", "bash"]) == 0
-    script = capsys.readouterr().out
     ask = f"COMP_WORDS=(rankstudio {' '.join(typed)}); COMP_CWORD={len(typed)}; _shtab_rankstudio"
-    said = subprocess.run(
-        ["bash", "--norc", "-c", f'{script}\n{ask}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert set(said.stdout.split()) == proposed, said.stderr
+    script = f'{capsys.readouterr().out}\n{ask}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
+    assert proposals(["bash", "--norc", "-c", script], tmp_path) == proposed
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+@pytest.mark.parametrize(("typed", "proposed"), BEGUN)
+def test_fish_completes_what_was_begun(
+    typed: list[str], proposed: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "fish"]) == 0
+    script = f"{capsys.readouterr().out}\ncomplete -C 'rankstudio {' '.join(typed)}'"
+    assert proposals(["fish", "--no-config", "-c", script], tmp_path) == proposed
