@@ -100,7 +100,12 @@ def overlay_figure(plot: OverlayPlot) -> CurvesFigure:
         kind = "line" if len(y) > 1 else "points"
         series.append(Series(one.label, floats(one.x), y, low, high, kind, one.key - 1))  # type: ignore[arg-type]
     x = FigureAxis(plot.axes.x_label, whole=plot.axes.integer_x)
-    return CurvesFigure(_NAME, plot.axes.title, "", x, FigureAxis(plot.axes.title), tuple(series))
+    reference = next((one.key for one in plot.curves if one.reference), None)
+    banded = reference is not None and any(one.low for one in series)
+    bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
+    return CurvesFigure(
+        _NAME, plot.axes.title, "", x, FigureAxis(plot.axes.title), tuple(series), bands=bands
+    )
 
 
 def bars_figure(plot: BarsPlot) -> RowsFigure:
@@ -189,8 +194,7 @@ def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
     shown, features = plot.shown, plot.features
     if shown is None:
         return heat_figure(plot)
-    many = len(features) > MOST_ROWS
-    names = [str(f.feature_id) if many else _ranked(f.name, f.feature_id, f.rank) for f in features]
+    names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
     columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
     if shown.square:
         columns = [str(feature.feature_id) for feature in features]
@@ -203,12 +207,14 @@ def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
         tuple(names),
         tuple(columns),
         tuple(floats(row) for row in shown.values),
-        tr("id of the feature") if many else "",
+        "",
         shown.x_label,
         FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
         ends=shown.bar,
         groups=tuple((group.label, group.size) for group in shown.groups),
         named=shown.columns,
+        short_rows=tuple(str(feature.feature_id) for feature in features),
+        short_title=tr("id of the feature"),
     )
 
 

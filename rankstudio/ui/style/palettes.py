@@ -14,6 +14,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from rankstudio.engine.arrays import Bytes, Floats
+from rankstudio.engine.export.figures import palette
 from rankstudio.ui.style.colors import Colors
 
 
@@ -34,33 +35,16 @@ class Category(NamedTuple):
     marker: str
 
 
-# Blue, amber, vermilion, purple, green, sky blue (yellow on the dark ground), and the colour of text.
-_ON_LIGHT = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
+# In the order of the light ones, with yellow in the place of sky blue.
 _ON_DARK = ("#86bdfd", "#e6b433", "#d75b05", "#a95bde", "#14af95", "#effa60", "#e7eaf0")
-_DASHES: tuple[tuple[float, ...], ...] = (
-    (),
-    (4.0, 2.2),
-    (1.2, 1.8),
-    (5.0, 2.0, 1.2, 2.0),
-    (8.0, 2.5),
-    (2.4, 1.4),
-    (5.0, 1.6, 1.2, 1.6, 1.2, 1.6),
-)
-_MARKERS = ("circle", "square", "diamond", "triangle", "plus", "cross", "star")
-
-# Viridis at 0, 1/16, …, 1 (van der Walt and Smith, CC0); between them the map is linear to the eye.
-_VIRIDIS = (
-    "#440154 #481769 #472c7a #423f85 #3b518b #33628d #2c718e #26818e #21908c "
-    "#1f9f88 #27ad80 #3dbc73 #5cc862 #81d34c #aadc31 #d5e219 #fde725"
-)
-_ANCHORS = np.array([list(bytes.fromhex(c[1:])) for c in _VIRIDIS.split()], dtype=np.float64)
+_ANCHORS = np.array([list(bytes.fromhex(color)) for color in palette.VIRIDIS], dtype=np.float64)
 
 
 def category(colors: Colors, index: int) -> Category:
     """Return colour, dash and marker of category ``index``, counted from 0; they repeat after seven."""
-    palette = _ON_DARK if colors.dark else _ON_LIGHT
-    i = index % len(palette)
-    return Category(QColor(palette[i]), _DASHES[i], _MARKERS[i])
+    found = _ON_DARK if colors.dark else palette.CATEGORIES
+    i = index % len(found)
+    return Category(QColor(found[i]), palette.DASHES[i], palette.MARKERS[i])
 
 
 def viridis(values: Floats) -> Bytes:

@@ -66,6 +66,7 @@ def run_curves_figure(
         series.append(Series(f"run {number}, {called}", x, mean, low, high, kind, number - 1))
     if not series:
         return None
+    banded = any(one.low for one in series)
     bands = (
         f" Bands: half the 95 % interval of the difference to run {reference} up and down, paired over the "
         "queries."
@@ -75,10 +76,11 @@ def run_curves_figure(
         "curves",
         f"{data}: validation {name} of the runs",
         f"{data}: {name} on the validation part by {said}, mean over the folds, with the parameters that are "
-        f"best there.{bands if any(one.low for one in series) else ''}",
+        f"best there.{bands if banded else ''}",
         OVER[by],
         FigureAxis(f"validation {name}"),
         tuple(series),
+        bands=f"band: paired 95 % interval to run {reference}" if banded else "",
     )
 
 

@@ -275,6 +275,8 @@ def _legend(figure: CurvesFigure, style: FigureStyle, top: float) -> tuple[list[
         entries.append(LegendEntry(level.label, partial(_level_sample, at, style)))
     for at, mark in enumerate(figure.marks):
         entries.append(LegendEntry(mark.label, partial(_mark_sample, at, style)))
+    if figure.bands:
+        entries.append(LegendEntry(figure.bands, partial(_band_sample, style)))
     found, top = legend(entries, 0.4 * em, style.width - 0.4 * em, top, style)
     return shapes + found, top
 
@@ -304,6 +306,10 @@ def _mark_sample(at: int, style: FigureStyle, x: float, y: float) -> list[Shape]
     x += SAMPLE * style.em / 2
     small = 0.42 + 0.12 * min(at, 1)
     return [DiskShape(x, y, small * style.em, "", Stroke(style.text, 0.13 * style.em))]
+
+
+def _band_sample(style: FigureStyle, x: float, y: float) -> list[Shape]:
+    return [rectangle(x, y - 0.4 * style.em, SAMPLE * style.em, 0.8 * style.em, style.text, 0.18)]
 
 
 def _strip(figure: CurvesFigure, family: list[Series], style: FigureStyle, top: float) -> Iterator[Shape]:

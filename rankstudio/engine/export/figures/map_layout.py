@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from rankstudio.engine.export.figures import ticks
@@ -26,6 +26,7 @@ from rankstudio.engine.export.figures.values import MapFigure
 
 _BAR_STEPS = 48
 _LEAST_BAR, _MOST_BAR = 8.0, 22.0  # sizes of the text
+_LEAST_ROW, _USUAL_ROWS, _MOST_ROWS = 1.2, 62.0, 85.0  # of the text: a page of 8 points has 85
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def map_drawing(figure: MapFigure, style: FigureStyle) -> Drawing:
     em = style.em
     above, top = legend(_entries(figure, style), 0.4 * em, style.width - 0.4 * em, 0.4 * em, style)
     top += LINE * em if figure.groups else 0.0
+    figure = _named_to_fit(figure, style, top)
     texts = _bar_texts(figure)
     bar_room = max((inter().width(text, em) for _, text in texts), default=0.0) + 3.1 * em
     title = LINE * em if figure.row_title else 0.0
@@ -76,6 +78,14 @@ def map_drawing(figure: MapFigure, style: FigureStyle) -> Drawing:
     return Drawing(style.width, height, (*shapes, *above), style.unit, figure.title, figure.caption)
 
 
+def _named_to_fit(figure: MapFigure, style: FigureStyle, top: float) -> MapFigure:
+    """Return a map whose rows have their names where there is room for each, else what stands for them."""
+    room = (style.height or _MOST_ROWS * style.em) - top - (1.6 + LINE) * style.em
+    if not figure.short_rows or len(figure.rows) * _LEAST_ROW * style.em <= room:
+        return figure
+    return replace(figure, rows=figure.short_rows, row_title=figure.short_title)
+
+
 def _title_room(figure: MapFigure, style: FigureStyle) -> float:
     return LINE * style.em * len(wrapped(figure.color.text, _LEAST_BAR * style.em, style.em))
 
@@ -86,6 +96,8 @@ def _row_height(figure: MapFigure, style: FigureStyle, top: float, below_room: f
     if style.height:
         return max((style.height - top - below_room) / n, 0.2 * style.em)
     usual = (2.0 if figure.written else ROW) * style.em
+    if figure.short_rows and not figure.row_title:
+        return max(min(usual, _USUAL_ROWS * style.em / n), _LEAST_ROW * style.em)
     return min(usual, 0.62 * style.width / n) if figure.row_title else usual
 
 

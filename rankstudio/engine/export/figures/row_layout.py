@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from math import isfinite
@@ -34,6 +35,7 @@ ROW = 1.55
 """Height of a row, in sizes of the text."""
 
 _MOST_NAMES = 0.5  # of the width
+_ID = re.compile(r" \(\d{1,9}\)$")
 
 
 def names_width(names: tuple[str, ...], style: FigureStyle, spare: float = 0.0) -> float:
@@ -43,9 +45,11 @@ def names_width(names: tuple[str, ...], style: FigureStyle, spare: float = 0.0) 
 
 
 def row_name(name: str, right: float, middle: float, style: FigureStyle) -> TextShape:
-    """Return the name of a row, cut where it is longer than the room left of it."""
-    em = style.em
-    text = elided(name, right - 0.9 * em, em)
+    """Return the name of a row, cut where it is longer than the room left of it; the id at its end stays."""
+    em, room = style.em, right - 0.9 * style.em
+    found = _ID.search(name)
+    tail = found[0] if found and inter().width(name, em) > room else ""
+    text = elided(name[: len(name) - len(tail)], room - inter().width(tail, em), em) + tail
     return TextShape(right - 0.6 * em, middle + 0.36 * em, text, em, style.text, "end")
 
 

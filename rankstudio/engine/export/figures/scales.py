@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rankstudio.engine.export.figures import ticks
 from rankstudio.engine.export.figures.font import inter
+from rankstudio.engine.export.figures.palette import MARKERS
 from rankstudio.engine.export.figures.shapes import (
     DiskShape,
     PathShape,
@@ -20,7 +21,7 @@ from rankstudio.engine.export.figures.shapes import (
     line,
     wrapped,
 )
-from rankstudio.engine.export.figures.style import MARKERS, FigureStyle
+from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import FigureAxis
 
 LINE = 1.3

@@ -7,30 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.figures import palette
 from rankstudio.engine.export.figures.shapes import Unit
 
 Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
 
 _MILLIMETRE = 72 / 25.4
-_DASHES: tuple[tuple[float, ...], ...] = (
-    (),
-    (4.0, 2.2),
-    (1.2, 1.8),
-    (5.0, 2.0, 1.2, 2.0),
-    (8.0, 2.5),
-    (2.4, 1.4),
-    (5.0, 1.6, 1.2, 1.6, 1.2, 1.6),
-)
-MARKERS = ("circle", "square", "diamond", "triangle", "plus", "cross", "star")
-
-# As the window draws categories on its light ground; for print the same hues, ordered so that neighbours
-# are far apart in lightness too, from black on: 0, 55, 30, 68, 40, 15, 60 of 100.
-_LIGHT = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
+# For print the hues of the screen, ordered so that neighbours are far apart in lightness too, from black on:
+# 0, 55, 30, 68, 40, 15, 60 of 100.
 _PRINT = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
 
-# Viridis at 0, 1/8, …, 1 (van der Walt and Smith, CC0); its last part, which vanishes on white, is left out.
-_VIRIDIS = ("440154", "472c7a", "3b518b", "2c718e", "21908c", "27ad80", "5cc862", "aadc31")
+_VIRIDIS = palette.VIRIDIS[:-2:2]  # without its last part, which vanishes on white
 _GREYS = ("1a1a1a", "e4e4e4")
 
 
@@ -89,12 +77,12 @@ class FigureStyle:
 
     def category(self, number: int) -> str:
         """Return the colour of a look, counted from 0; they repeat after seven."""
-        found = _PRINT if self.print else _LIGHT
+        found = _PRINT if self.print else palette.CATEGORIES
         return found[number % len(found)]
 
     def dashes(self, number: int, width: float) -> tuple[float, ...]:
         """Return the dashes of a look, for a line of some width."""
-        return tuple(length * width for length in _DASHES[number % len(_DASHES)])
+        return tuple(length * width for length in palette.DASHES[number % len(palette.DASHES)])
 
     def ordered(self, share: float) -> str:
         """Return the colour of a line at a share of an order: dark for 0, light for 1, both well seen."""

@@ -82,7 +82,11 @@ def _curves(figure: CurvesFigure, style: FigureStyle) -> Iterator[str]:
     x = Scale(*x_range, left, right, figure.x.logarithmic)
     y = Scale(*y_range, height, 0.0, figure.y.logarithmic)
     labels = [one.label for one in figure.series]
-    labels += [*(level.label for level in figure.levels), *(mark.label for mark in figure.marks)]
+    labels += [
+        *(level.label for level in figure.levels),
+        *(mark.label for mark in figure.marks),
+        figure.bands,
+    ]
     yield _opened(
         [
             *_options(style, right - left, height, labels),
@@ -111,6 +115,9 @@ def _curves(figure: CurvesFigure, style: FigureStyle) -> Iterator[str]:
         point = _points([(mark.x, mark.y)])
         yield f"\\addplot+[only marks, mark=o, mark size=3pt, black] coordinates {{{point}}};"
         yield from _entry(mark.label)
+    if figure.bands:
+        yield r"\addlegendimage{area legend, draw=none, fill=black!18}"
+        yield from _entry(figure.bands)
     yield r"\end{axis}"
 
 

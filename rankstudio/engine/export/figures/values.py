@@ -127,6 +127,8 @@ class CurvesFigure:
         What orders the series, where they have an order: "λ".
     square : bool
         Whether both axes show the same range at the same scale, with the diagonal.
+    bands : str
+        What the bands around series are, for the legend; "" where there are none, or a name says it.
     """
 
     name: str
@@ -139,6 +141,7 @@ class CurvesFigure:
     marks: tuple[Mark, ...] = ()
     family: str = ""
     square: bool = False
+    bands: str = ""
 
     @property
     def empty(self) -> bool:
@@ -277,6 +280,10 @@ class MapFigure:
         Columns that belong together, by name and count; empty for none.
     named : tuple of str
         What the columns are called in a table; empty for their title with each one's label.
+    short_rows : tuple of str
+        What rows are called where there is no room for the name of each; empty where there always is.
+    short_title : str
+        What they are then.
     """
 
     name: str
@@ -296,6 +303,8 @@ class MapFigure:
     ends: tuple[tuple[float, str], ...] = ()
     groups: tuple[tuple[str, int], ...] = ()
     named: tuple[str, ...] = ()
+    short_rows: tuple[str, ...] = ()
+    short_title: str = ""
 
     @property
     def empty(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import nan
 
 from rankstudio.engine.export.figures.values import (
@@ -41,7 +42,15 @@ def overlaid() -> CurvesFigure:
     x, y = FigureAxis("features of the model, k", whole=True), FigureAxis("mean validation NDCG@10")
     levels = (Level("best single feature", 0.42), Level("chosen size", 7.0, vertical=True))
     return CurvesFigure(
-        "over", "Runs", "A caption: λ.", x, y, (*lines, gap), levels, (Mark("chosen", 8.0, 0.5),)
+        "over",
+        "Runs",
+        "A caption: λ.",
+        x,
+        y,
+        (*lines, gap),
+        levels,
+        (Mark("chosen", 8.0, 0.5),),
+        bands="band: paired 95 % interval to run 2",
     )
 
 
@@ -114,6 +123,15 @@ def ranks() -> MapFigure:
     return MapFigure(**{**vars(shown), "groups": (("run 1", 2), ("run 2", 2))})
 
 
+def named_features(n: int) -> MapFigure:
+    """Return many features with names, and ids that stand for them where there is no room."""
+    cells = tuple(tuple(i * j / 500 for j in range(6)) for i in range(n))
+    names = tuple(f"LMIR.DIR of feature number {i} ({i})" for i in range(1, n + 1))
+    columns, ids = tuple("123456"), tuple(str(i) for i in range(1, n + 1))
+    shown = MapFigure(f"names{n}", "N", "", names, columns, cells, "", "step", FigureAxis("score"))
+    return replace(shown, short_rows=ids, short_title="id of the feature")
+
+
 def stability() -> MapFigure:
     cells = ((1.0, 0.25), (0.25, 1.0))
     ends = ((0.0, "none"), (1.0, "equal"))
@@ -132,5 +150,15 @@ FIGURES: tuple[Figure, ...] = (
         histogram(),
         density(),
     ),
-    *(candidates(), dots(), intervals(), grid(4, 5), grid(31, 46), ranks(), stability()),
+    *(
+        candidates(),
+        dots(),
+        intervals(),
+        grid(4, 5),
+        grid(31, 46),
+        named_features(46),
+        named_features(136),
+        ranks(),
+        stability(),
+    ),
 )

@@ -9,11 +9,12 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 import zlib
+from dataclasses import replace
 from itertools import combinations
 from math import isnan
 
 import pytest
-from export.figures.examples import FIGURES, HOSTILE, family, grid, overlaid
+from export.figures.examples import FIGURES, HOSTILE, family, grid, named_features, overlaid
 
 from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.export.figures.files import figure_bytes, figure_csv, formats_for, formats_of
@@ -60,6 +61,7 @@ def test_titles_of_axes_and_names_are_there(figure: Figure) -> None:
     if isinstance(figure, CurvesFigure):
         wanted = [figure.x.text, figure.y.text, *(level.label for level in figure.levels)]
         wanted += [one.label for one in figure.series if len(figure.series) in range(2, 8)]
+        wanted.append(figure.bands)
     elif isinstance(figure, RowsFigure):
         wanted = [figure.axis.text, *figure.rows]
     else:
@@ -67,6 +69,22 @@ def test_titles_of_axes_and_names_are_there(figure: Figure) -> None:
         wanted = [figure.color.text, figure.column_title, figure.row_title, figure.mark_label]
     for name in wanted:
         assert squeezed(name) in said
+
+
+@ANY_WIDTH
+def test_names_of_many_features_stay_where_there_is_room(width: str) -> None:
+    few, many = named_features(46), named_features(136)
+    style = style_of(width)
+    said = [text.text for text in drawing_of(few, style).texts]
+    named = [text for text in said if text.startswith("LMIR.DIR of")]
+    assert [text.rpartition(" ")[2] for text in named] == [f"({i})" for i in range(1, 47)]  # also of cut ones
+    assert drawing_of(few, style).height <= 85 * style.em
+    said = [text.text for text in drawing_of(many, style).texts]
+    assert "id of the feature" in said and "1" in said and not any("LMIR" in text for text in said)
+    low = replace(style, height=30 * style.em)
+    said = [text.text for text in drawing_of(few, low).texts]
+    assert "id of the feature" in said and not any("LMIR" in text for text in said)
+    assert few.table()[1][0][0] == "LMIR.DIR of feature number 1 (1)"
 
 
 @ALL
