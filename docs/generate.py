@@ -1,4 +1,4 @@
-"""Write the pages of the guide that follow from the program's own lists: methods, measures and commands.
+"""Write what of the guide follows from the program's own lists: methods, measures, commands and formats.
 
 python docs/generate.py
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankstudio.engine.data.formats.data_format import FORMATS
+from rankstudio.engine.export.formats.model_format import ModelFormat
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -123,9 +125,34 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
+def _with_formats(page: str, lines: list[str]) -> str:
+    """Return a page with another table of formats in the place of its own."""
+    before, _, rest = (HERE / page).read_text(encoding="utf-8").partition(FORMATS_BEGIN)
+    return "\n".join([before + FORMATS_BEGIN, *lines, FORMATS_END + rest.partition(FORMATS_END)[2]])
+
+
+def models_page() -> str:
+    """Return the page on models, with the table of other programs' formats as it is now."""
+    lines = [
+        "| Format | `--to` | Files | What is written | Models | Numbers |",
+        "|---|---|---|---|---|---|",
+        *map(_model_format, MODEL_FORMATS.values()),
+    ]
+    return _with_formats("models.md", lines)
+
+
+def _model_format(form: ModelFormat) -> str:
+    files = f"`{form.suffix}`" + (f", `…{form.beside}`" if form.beside else "")
+    models = {(True, False): "weighted sums", (False, True): "trees"}.get((form.linear, form.trees), "all")
+    scaled = ", also of scaled features" if form.scales else ""
+    numbers = f"floats in {form.single}" if form.single else "doubles"
+    extra = f" Needs the extra `{form.extra}`." if form.extra else ""
+    cells = (f"**{form.label}**", f"`{form.key}`", files, form.summary + extra, models + scaled, numbers)
+    return f"| {' | '.join(cells)} |"
+
+
 def data_page() -> str:
     """Return the page on data, with the table of formats as it is now."""
-    before, _, rest = (HERE / "data.md").read_text(encoding="utf-8").partition(FORMATS_BEGIN)
     lines = ["| Format | `--to` | Endings | What it is | What it cannot keep |", "|---|---|---|---|---|"]
     for form in FORMATS:
         endings = " ".join(f"`{ending}`" for ending in form.endings if ending)
@@ -134,12 +161,13 @@ def data_page() -> str:
         lines.append(
             f"| **{form.label}** | `{form.key}` | {endings} | {about}{extra} | {', '.join(form.loses)} |"
         )
-    return "\n".join([before + FORMATS_BEGIN, *lines, FORMATS_END + rest.partition(FORMATS_END)[2]])
+    return _with_formats("data.md", lines)
 
 
 PAGES = {
     "data.md": data_page,
     "methods.md": methods_page,
+    "models.md": models_page,
     "measures.md": measures_page,
     "commands.md": commands_page,
 }
