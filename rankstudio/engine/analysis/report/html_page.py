@@ -18,6 +18,7 @@ from rankstudio.engine.analysis.report.document import (
 from rankstudio.engine.export.html_text import html_text, paragraphs
 from rankstudio.engine.support.resources import resource
 
+_SHORT = 14  # rows of a table that is not broken over pages
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -112,8 +113,9 @@ def _table(table: ReportTable) -> str:
     )
     title = html_text(table.title)
     note = f'\n<p class="note">{html_text(table.note)}</p>' if table.note else ""
+    kind = "scroll" if len(table.rows) > _SHORT else "scroll short"
     return (
-        f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">\n'
+        f'<div class="{kind}" role="region" aria-label="{title}" tabindex="0">\n'
         f"<table>\n<caption>{title}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>{note}"
     )

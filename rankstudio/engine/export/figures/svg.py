@@ -27,9 +27,13 @@ def svg_text(drawing: Drawing) -> str:
 def _element(shape: Shape) -> str:
     if isinstance(shape, TextShape):
         turn = f' transform="rotate(-90 {_n(shape.x)} {_n(shape.y)})"' if shape.turned else ""
+        # Another font than ours is drawn as wide as ours, so that nothing is cut or over anything else.
+        wide = (
+            f' textLength="{_n(shape.width)}" lengthAdjust="spacingAndGlyphs"' if shape.text.strip() else ""
+        )
         return (
             f'<text x="{_n(shape.x)}" y="{_n(shape.y)}" text-anchor="{shape.anchor}" '
-            f'font-size="{_n(shape.size)}" fill="{shape.color}"{turn}>{html_text(shape.text)}</text>'
+            f'font-size="{_n(shape.size)}" fill="{shape.color}"{wide}{turn}>{html_text(shape.text)}</text>'
         )
     if isinstance(shape, DiskShape):
         at = f'cx="{_n(shape.x)}" cy="{_n(shape.y)}" r="{_n(shape.radius)}"'

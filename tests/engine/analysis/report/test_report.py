@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from experiment.small import dataset, ended, quick
@@ -151,6 +154,26 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(source: ReportSour
     assert len(ids) == len(set(ids))
     targets = [a["href"] for name, a in found.tags if name == "a"]
     assert targets == [f"#{section.key}" for section in make_report(source).sections]
+
+
+BROWSER = shutil.which("chromium")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium, whose parser of HTML is another one")
+def test_a_browser_finds_the_very_tags(source: ReportSource, tmp_path: Path) -> None:
+    """A parser of HTML5 mends what is not valid by moving, closing or adding tags: it has nothing to mend."""
+    page = html_page(make_report(source))
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
+    options = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
+    place = f"--user-data-dir={tmp_path / 'profile'}"
+    command = [str(BROWSER), *options, place, "--dump-dom", (tmp_path / "report.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=200)
+    dom = re.sub(r"></(circle|line|path|polygon|polyline|rect)>", "/>", done.stdout.decode("utf-8"))
+    found, written = read(dom), read(page)
+    assert [name for name, _ in found.tags] == [name for name, _ in written.tags]
+    assert [attributes for _, attributes in found.tags] == [attributes for _, attributes in written.tags]
+    assert "".join(found.text.split()) == "".join(written.text.split())
 
 
 def test_every_section_says_something(source: ReportSource) -> None:

@@ -97,6 +97,8 @@ def test_svg_is_well_formed_and_its_texts_are_the_labels(figure: Figure) -> None
     assert not re.search(r'"[^"]*\b(nan|inf)\b[^"]*"', text)
     labels = [label.text.replace("\x00", "\ufffd") for label in drawing.texts]
     assert [element.text or "" for element in root.iter(f"{SVG}text")] == labels
+    for element, label in zip(root.iter(f"{SVG}text"), drawing.texts, strict=True):  # in any font as wide
+        assert float(element.get("textLength", label.width)) == pytest.approx(label.width, abs=0.01)
 
 
 def pdf_parts(data: bytes) -> list[bytes]:
