@@ -38,8 +38,8 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
     method = Column(
         "method",
         tr("name"),
-        value=lambda row: row.name,
-        hint=lambda row: row.method if row.label.name else "",
+        value=lambda row: f"{row.name} †" if row.note else row.name,
+        hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
         tooltip=tr("The method, or what you call the run (F2, double click)"),
         edited=lambda row: row.name,
         width=190,

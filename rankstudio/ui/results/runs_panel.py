@@ -67,6 +67,8 @@ class RunRow:
         Of the folds that are done.
     measured_by : str
         Key of the convention that the summary follows; "" for the plan's.
+    note : str
+        What has to be said of its results; "" for nothing.
     """
 
     key: int
@@ -80,6 +82,7 @@ class RunRow:
     label: RunLabel = field(default_factory=RunLabel)
     summary: MeasureSummary = field(default_factory=MeasureSummary)
     measured_by: str = ""
+    note: str = ""
 
     @property
     def method(self) -> str:
@@ -106,12 +109,11 @@ class RunRow:
 
 def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
     """Return the row of a run as it is now, by what is looked at."""
-    plan, state = record.plan, record.state.value
     return RunRow(
         record.key,
-        plan,
+        record.plan,
         f"{record.dataset.name} · {folds_text(record)}",
-        state,
+        record.state.value,
         record.progress,
         record.seconds_left,
         record.remark,
@@ -119,6 +121,7 @@ def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
         record.label,
         measure_summary(measured.plan, tuple(measured.folds.values())),
         measured.plan.convention,
+        " ".join(note.what for note in record.notes),
     )
 
 

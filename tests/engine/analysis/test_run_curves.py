@@ -52,6 +52,17 @@ def test_a_curve_is_the_path_of_the_combination_with_the_best_mean(runs: list[Ru
     assert np.isnan(curves[0].half).all()
 
 
+def test_a_ranking_without_features_is_the_same_at_every_size(runs: list[RunResult]) -> None:
+    given = ended(run(Plan("small", "given-order"), DATA))
+    reference, flat = run_curves([runs[0], given], "MAP", 0, [DATA] * 2)
+    assert flat is not None and reference is not None
+    assert flat.x.tolist() == reference.x.tolist() and set(flat.places) == {0} and np.isnan(flat.sizes).all()
+    assert len(set(flat.mean)) == 1 and np.isfinite(flat.half).all()
+    assert flat.difference == pytest.approx(flat.mean - reference.mean, abs=1e-12)
+    (alone,) = run_curves([given], "MAP", 0, [DATA])
+    assert alone is not None and alone.x.tolist() == [0.0]
+
+
 @pytest.mark.parametrize("by", ["size", "cost", "seconds"])
 def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
     runs: list[RunResult], by: str

@@ -69,8 +69,13 @@ def test_models_dropped_are_a_run_that_every_page_shows(window: MainWindow, tmp_
         window.workspace.show_page(page)
         settle(window)
     assert not window.notice.isVisible()
+    queries = window.sections.queries
+    wait_until(lambda: "read from files" in queries.ablation.table.placeholder)
+    form = window.sections.method.form
+    window.workspace.show_page("select")
+    assert not form.field("select_by").isVisible() and not form.field("rule").isVisible()
     window.session.change("another method", method="rankrls", parameters={})
-    assert not window.session.plan.scores
+    assert not window.session.plan.scores and form.field("rule").isVisible()
 
 
 def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
@@ -87,6 +92,8 @@ def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
     dialog.accept()
     _second(window)
     assert "fold1 was learned from" in window.notice.text() and window.notice.isVisible()
+    row = window.sections.results.panel.rows()[1]
+    assert "200 of the 250 queries" in row.note or "fold1 was learned from" in row.note
     window.commands["open_model"].trigger()
     dialog = _dialog(window)
     dialog.name.setText(" ")

@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compare_page import run_with
+from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import settle
 
 from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.ui.inspect.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.run.given_dialog import GivenDialog
 from rankstudio.ui.run.given_scores import scores_path
 
 
@@ -38,6 +41,8 @@ def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path:
     for page in ("select", "features", "compare", "queries", "report"):
         window.workspace.show_page(page)
         settle(window)
+    (path, *_) = window.workspace.findChildren(FeaturesPanel)
+    assert "it has no features, and so no path" in path.table.placeholder
     window.session.change("another method", method="rankrls", parameters={})
     assert not window.session.plan.scores
 
@@ -47,6 +52,22 @@ def test_the_order_of_the_file_becomes_a_run(window: MainWindow) -> None:
     wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
     assert window.runs.records[0].plan.title == "Given order"
     assert window.runs.records[0].result is not None
+
+
+def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = window.session.dataset
+    assert dataset is not None
+    m = sum(fold.test.n_documents for fold in dataset.folds if fold.test is not None)
+    path = tmp_path / "bm25.scores"
+    path.write_text("".join(f"{i}\n" for i in range(m)))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    window.commands["add_scores"].trigger()
+    (dialog,) = window.findChildren(GivenDialog)
+    assert dialog.run_name() == "bm25"
+    dialog.name.setText(" BM25,  as  indexed ")
+    dialog.accept()
+    wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
+    assert window.runs.records[0].plan.title == "BM25, as indexed (given scores)"
 
 
 def test_what_does_not_fit_is_said(window: MainWindow, tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
     for data, runs in source.datasets().items():
         yield from _sentence(data, runs, source.measure)
         yield _averages(data, runs)
+        for run in runs:
+            yield from (Paragraph(f"Run {run.number}, {run.title}: {note.what}") for note in run.result.notes)
         drawn = _curves(data, runs, chooser(runs, source.measure))
         if drawn is not None:
             yield drawn

@@ -39,7 +39,7 @@ class PathResult:
     step_kind : StepKind
         What the steps are.
     notes : tuple of Note
-        What the method says of it; a study does not keep them.
+        What has to be said of it; of one from a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
         Where inner folds validate: those of the means that `validation` then are. Else empty.
     """

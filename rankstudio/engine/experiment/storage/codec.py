@@ -37,7 +37,7 @@ from rankstudio.engine.export.models import Model, checked_beyond
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
-from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.steps import Iteration, Note, Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import READING_ARRAYS
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -140,6 +140,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "measures": list(path.validation),
         "kinds": [_kind(step) for step in steps],
         "extras": [{name: _plain(getattr(step, name)) for name in _extras(step)} for step in steps],
+        "notes": [note.what for note in path.notes],
         "beyond": [step.beyond_weights(ids) if step is model else {} for step in steps],
     }
     arrays: dict[str, Any] = {
@@ -182,7 +183,10 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
             FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
             _divisor(header["divisor"]),
             StepKind(header["along"]),
-            FrozenMapping(_measured(names, errors, len(header["kinds"])) if errors.size else {}),
+            notes=tuple(map(Note, sequence(header.get("notes", []), str))),
+            standard_errors=FrozenMapping(
+                _measured(names, errors, len(header["kinds"])) if errors.size else {}
+            ),
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(

@@ -26,6 +26,8 @@ from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
+_GREATEST = 1e200  # of all weights: times the values of features, scores stay within the range of numbers
+
 
 @dataclass(frozen=True, eq=False)
 class ModelStep(Step):
@@ -175,6 +177,14 @@ def _step(model: Model, dataset: FoldedDataset) -> Step:
     known = [feature for feature in model.features if feature.id in place]
     coef = np.zeros(len(ids))
     coef[[place[feature.id] for feature in known]] = [feature.weight for feature in known]
+    with np.errstate(over="ignore"):
+        total = float(np.abs(coef).sum())
+    if total > _GREATEST:
+        raise DatasetError(
+            tr("{file}: features: found weights of {total:g} in all, expected at most {most:g}.").format(
+                file=shown_path(model.source), total=total, most=_GREATEST
+            )
+        )
     selected = tuple(place[feature.id] for feature in known)
     if not model.beyond:
         return Step(1, selected, coef, float("nan"), np.empty(0))

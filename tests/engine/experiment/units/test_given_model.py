@@ -118,10 +118,23 @@ def test_a_study_and_a_plan_bring_it_back(tmp_path: Path) -> None:
         file.unlink()
     with Study.open(tmp_path / "s.rankstudio") as study:
         second = ended(run_stored(plan, data, study))
+    assert not second.notes
     for one, other, fold in zip(first.folds, second.folds, data.folds, strict=True):
         assert one.test == other.test and fold.test is not None
         columns = np.ascontiguousarray(fold.test.X.T)
         assert np.array_equal(one.chosen.step.scores(columns), other.chosen.step.scores(columns))
+
+
+def test_a_study_keeps_what_has_to_be_said(tmp_path: Path) -> None:
+    data, _ = _learned(tmp_path)
+    data = replace(data, folds=(data.folds[0], replace(data.folds[1], test=data.folds[0].vali)))
+    plan, _ = plan_of_models(Plan("small"), "former", tmp_path / MODELS / "fold1.json", data)
+    with Study.create(tmp_path / "s.rankstudio") as study:
+        first = ended(run_stored(plan, data, study))
+    with Study.open(tmp_path / "s.rankstudio") as study:
+        second = ended(run_stored(plan, data, study))
+    assert [note.what for note in first.notes] == [note.what for note in second.notes]
+    assert "12 of the 24 queries" in second.notes[0].what
 
 
 def test_other_contents_are_refused(tmp_path: Path) -> None:
