@@ -1,0 +1,138 @@
+"""What the simulation on real data learns, and how estimators hold documents out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
+
+Scorer = Callable[[Floats], Floats]
+"""A model: from the features of documents (m, n) to their scores (m,)."""
+
+
+class Learner(Protocol):
+    """A way from training documents to a model, which may look at them before it learns."""
+
+    def learn(self, data: QueryData) -> Scorer:
+        """Learn from documents, with whatever has to be chosen for it."""
+
+    def fixed(self, data: QueryData) -> Learner:
+        """Return the learner with what it would choose from these documents chosen once for all.
+
+        For a selection these are the features; for a kernel model its basis vectors.
+        """
+
+
+@dataclass(frozen=True)
+class SelectedRankRLS:
+    """RankRLS with the features that greedy RankRLS selects, or with given ones.
+
+    Attributes
+    ----------
+    n_features : int or None
+        How many features to select; None for all.
+    regularization : float
+        λ of both.
+    columns : tuple of int or None
+        0-based columns of given features; None where they are to be selected.
+    """
+
+    n_features: int | None = 10
+    regularization: float = 1.0
+    columns: tuple[int, ...] | None = None
+
+    def learn(self, data: QueryData) -> Scorer:
+        """Select features, if they are not given, and learn with them: a linear model."""
+        columns = self.selected(data)
+        weights = data.statistics.weights(columns, self.regularization)
+        return lambda X: X @ weights
+
+    def selected(self, data: QueryData) -> tuple[int, ...]:
+        """Return the columns that are given, or that these documents select."""
+        if self.columns is not None:
+            return self.columns
+        if self.n_features is None:
+            return tuple(range(data.X.shape[1]))
+        search = GreedyRankRLS(self.n_features, self.regularization, algorithm="statistics")
+        *_, last = search.learn(data)
+        return last.selected
+
+    def fixed(self, data: QueryData) -> SelectedRankRLS:
+        """Return the learner with the features that these documents select."""
+        return SelectedRankRLS(self.n_features, self.regularization, self.selected(data))
+
+
+Estimator = Callable[[Learner, QueryData, np.random.Generator], Floats]
+"""From a learner, training documents and random numbers to a held-out score of each document, shape (m,)."""
+
+
+def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Floats:
+    """Score each document with the model learned from all queries but its own."""
+    return _by_query(learner, data, np.arange(data.ptr.size - 1))
+
+
+def folds_of_queries(learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5) -> Floats:
+    """Score each document with the model learned without its fold, a random share of the queries."""
+    queries = data.ptr.size - 1
+    return _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
+
+
+def folds_of_documents(learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5) -> Floats:
+    """Score each document with the model learned without its fold, a random share of the documents.
+
+    Documents of a query are on both sides, which section 5.5 of the thesis warns of.
+    """
+    m = data.y.size
+    fold = rng.permutation(np.arange(m) % min(count, m))
+    query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+    scores = np.empty(m)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        sizes = np.bincount(query[~held])
+        ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
+        scores[held] = learner.learn(QueryData(data.X[~held], data.y[~held], ptr))(data.X[held])
+    return scores
+
+
+def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Floats:
+    """Estimate with what the learner chooses from all documents, those held out among them."""
+    return estimator(learner.fixed(data), data, rng)
+
+
+ESTIMATORS: Mapping[str, Estimator] = {
+    "leave-query-out": leave_query_out,
+    "leave-query-out, selected once": partial(once, leave_query_out),
+    "5-fold by query": folds_of_queries,
+    "5-fold by query, selected once": partial(once, folds_of_queries),
+    "5-fold of documents": folds_of_documents,
+    "5-fold of documents, selected once": partial(once, folds_of_documents),
+}
+"""By name. "Selected once" has the selection outside of the cross-validation."""
+
+
+def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Floats:
+    """Score each document with the model learned from the queries of all folds but its own."""
+    of_document = np.repeat(fold, np.diff(data.ptr))
+    scores = np.empty(data.y.size)
+    for number in range(int(fold.max()) + 1):
+        held = of_document == number
+        scores[held] = learner.learn(of_queries(data, fold != number))(data.X[held])
+    return scores
+
+
+def of_queries(data: QueryData, kept: Bools) -> QueryData:
+    """Return the documents of some queries, with their statistics."""
+    sizes = np.diff(data.ptr)
+    rows = np.repeat(kept, sizes)
+    ptr = np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64)
+    part = QueryData(data.X[rows], data.y[rows], ptr)
+    gram = data.statistics.gram[kept]
+    vars(part)["statistics"] = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
+    return part
