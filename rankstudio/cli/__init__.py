@@ -23,6 +23,8 @@ COMMANDS = (
     "plan",
     "studies",
     "reproduce",
+    "permute",
+    "lab",
     "evaluate",
     "predict",
     "export",

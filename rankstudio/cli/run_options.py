@@ -50,9 +50,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parameters = parser.add_argument_group(
         "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
     )
-    _add_parameters(parameters, methods(), "parameter_")
+    add_parameters(parameters, methods(), "parameter_")
     ranked = parser.add_argument_group("parameters of the ranker")
-    _add_parameters(
+    add_parameters(
         ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-", "--judge-"
     )
 
@@ -153,7 +153,7 @@ def _add_choices(what: Any) -> None:
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
 
 
-def _add_parameters(
+def add_parameters(
     group: Any, entries: Sequence[Method], dest: str, prefix: str = "--", former: str | None = None
 ) -> None:
     """Add the options of some methods, each once, with those that have it; a former prefix is hidden."""

@@ -1,0 +1,148 @@
+"""``rankstudio permute``: whether a selection's criterion is better than with labels that say nothing."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.run_options import add_parameters, plan_from
+from rankstudio.cli.step_counter import last_state
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog import method, methods
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
+    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
+    from rankstudio.engine.data.dataset import FoldedDataset
+
+INTERRUPTED = 130
+
+HELP = "repeat a selection with permuted labels: is it better than chance?"
+DESCRIPTION = """\
+Repeat a whole selection with the labels permuted within their queries, N times, and print for every number of
+features k the criterion, between which values 95 % of the permuted ones lie, and
+p = (1 + how many of those are as good) / (N + 1).
+
+  rankstudio permute MQ2008 --features 10
+  rankstudio permute train.txt --features 3 --lambda 16 --permutations 99 --json
+  rankstudio permute MQ2008 --folds 2 --method rankrls
+
+Of a folder it is the training part of its first fold, or of the one that --folds names. Ctrl+C prints what
+the permutations so far say."""
+
+_LEVEL = 0.95
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("data", metavar="DATA", nargs=1, help="a data file, or a folder of folds")
+    keys = [m.key for m in methods()]
+    parser.add_argument(
+        "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
+    )
+    parser.add_argument("--permutations", type=int, default=999, metavar="N", help="how many; 999 by default")
+    parser.add_argument(
+        "--seed", type=int, help="of the permutations, and of the method if it draws; 0 by default"
+    )
+    parser.add_argument("--folds", metavar="FOLD", help="the number of the fold whose training part it is")
+    parser.add_argument("--groups", metavar="FILE", help="groups of features, as of rankstudio run")
+    parser.add_argument(
+        "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
+    )
+    parser.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_column_options(parser.add_argument_group("what the columns of tables are"))
+    parameters = parser.add_argument_group(
+        "parameters of the method (see rankstudio methods), one value each"
+    )
+    add_parameters(parameters, methods(), "parameter_")
+    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures")
+    parser.set_defaults(sample=False, **dict.fromkeys(nothing))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
+    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
+    from rankstudio.engine.experiment.runner import open_data
+
+    plan = plan_from(args)
+    if len(plan.folds) > 1:
+        raise ParameterError("--folds", args.folds, "the number of one fold")
+    dataset = open_data(plan)
+    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
+    what = PermutedPlan.of(plan, dataset, given)
+    steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
+    test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
+    if args.json:
+        print(as_json(as_dict(what, test, dataset)))
+    else:
+        print(_heading(what, test, dataset))
+        print()
+        print(_table(what, test, dataset))
+    if stopped:
+        print(f"Stopped after {test.permuted.shape[0]:,} of {args.permutations:,}.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
+    """Return the test as plain values."""
+    low, high = test.band(_LEVEL)
+    criteria = {
+        "criterion": test.observed,
+        "permuted_mean": test.permuted.mean(axis=0),
+        "permuted_low": low,
+        "permuted_high": high,
+    }
+    steps = [
+        {
+            "feature": feature,
+            **{name: float(values[k]) / what.divisor for name, values in criteria.items()},
+            "p": float(test.p_values[k]),
+        }
+        for k, feature in enumerate(_features(what, test, dataset))
+    ]
+    return {
+        "data": dataset.name,
+        "fold": what.fold,
+        "method": what.plan.method,
+        "parameters": what.plan.entry.validate(what.plan.parameters),
+        "criterion": what.plan.entry.criterion,
+        "permutations": test.permuted.shape[0],
+        "seed": what.plan.seed,
+        "steps": steps,
+    }
+
+
+def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> list[int | None]:
+    """Return the id of the feature of each step; None where the steps are not features."""
+    selected = what.selected()
+    if len(selected) != test.observed.size:
+        return [None] * test.observed.size
+    return [int(dataset.feature_ids[column]) for column in selected]
+
+
+def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
+    entry, N = method(what.plan.method), test.permuted.shape[0]
+    part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
+    queries = what.data.ptr.size - 1
+    return (
+        f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents\n"
+        f"{entry.criterion}; labels permuted within their queries {N:,} times"
+    )
+
+
+def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
+    names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+    low, high = (bound / what.divisor for bound in test.band(_LEVEL))
+    rows = []
+    for k, feature in enumerate(_features(what, test, dataset)):
+        name = "" if feature is None else f"{feature} {names[feature]}".removesuffix(f" feature {feature}")
+        values = test.observed[k] / what.divisor, low[k], high[k]
+        rows.append([str(k + 1), name, *(f"{value:.6g}" for value in values), f"{test.p_values[k]:.4g}"])
+    header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
+    return as_text(header, rows, left=(1,))

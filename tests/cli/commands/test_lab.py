@@ -1,0 +1,86 @@
+"""``rankstudio lab``, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
+from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.steps import finish
+
+
+def test_auc_as_json_is_what_the_function_says(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--examples 20 --positive 0.3 --features 4 --informative 2 --shift 0.8 --lambda 2 --seed 7"
+    assert main(["lab", "auc", *words.split(), "--repetitions", "300", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    told = finish(simulate_auc(20, 0.3, 4, 2, 0.8, 2.0, 300, 7))
+    assert list(printed["estimators"]) == list(told.estimators)
+    first = printed["estimators"]["leave-pair-out"]
+    assert first == {
+        "bias": told.bias[0],
+        "standard_error": told.standard_error[0],
+        "conditional_sd": told.conditional_sd[0],
+        "unconditional_sd": told.unconditional_sd[0],
+        "repetitions": 300,
+    }
+    assert printed["truth"] == {"mean": told.truth.mean(), "sd": told.truth.std()}
+    assert (printed["n_examples"], printed["n_informative"], printed["done"]) == (20, 2, 300)
+
+
+def test_the_table_has_a_line_for_every_estimator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "auc", "--repetitions", "20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("examples 30, positive 0.5, features 10, shift 0, regularization 1, ")
+    assert lines[1].startswith("truth of 20 models: mean 0.5000, sd 0.0000")
+    assert len(lines) == 5 + 6
+
+
+def test_selection_says_what_the_function_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.txt"
+    save_letor(make_ranking(n_queries=40, seed=6).folds[0].train, path)
+    options = [
+        "--queries",
+        "5",
+        "--features",
+        "2",
+        "--measure",
+        "NDCG@5",
+        "--repetitions",
+        "3",
+        "--seed",
+        "4",
+    ]
+    assert main(["lab", "selection", str(path), *options, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    told = finish(simulate_selection(open_dataset(path), 5, 2, measure="NDCG@5", repetitions=3, seed=4))
+    assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
+    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "letor4")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("auc --positive 2", "positive: expected a share between 0 and 1"),
+        ("auc --informative 11", "n_informative: expected a whole number from 0 to 10"),
+        ("auc --lambda 0", "regularization"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", *words.split()]) == 1
+    assert text in capsys.readouterr().err
+
+
+def test_which_simulation_has_to_be_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["lab"])
+    assert "SIMULATION" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["lab", "aux"])
+    assert "invalid choice: 'aux'; did you mean auc?" in capsys.readouterr().err

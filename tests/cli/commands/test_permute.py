@@ -1,0 +1,80 @@
+"""``rankstudio permute``, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine import GreedyRankRLS, open_dataset
+from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    for fold in make_ranking(n_queries=30, seed=5).folds:
+        place = tmp_path / "Data" / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return str(tmp_path / "Data")
+
+
+def test_json_is_what_the_function_returns(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--features", "3", "--lambda", "4", "--permutations", "19", "--seed", "2", "--folds", "2"]
+    assert main(["permute", folder, *options, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    train = open_dataset(folder).folds[1].train
+    method = GreedyRankRLS(3, 4.0)
+    told = permutation_test(method, train.X, train.y, train.qid, 19, seed=2)
+    steps, m = printed.pop("steps"), train.n_documents
+    low, high = told.band(0.95)
+    for name, values in (
+        ("criterion", told.observed / m),
+        ("permuted_mean", told.permuted.mean(axis=0) / m),
+        ("permuted_low", low / m),
+        ("permuted_high", high / m),
+        ("p", told.p_values),
+    ):
+        np.testing.assert_allclose([step[name] for step in steps], values, rtol=1e-14)
+    order = method.fit(train.X, train.y, qid=train.qid).selection_order_
+    assert [step["feature"] for step in steps] == train.feature_ids[order].tolist()
+    assert (printed["fold"], printed["permutations"], printed["seed"]) == (2, 19, 2)
+    assert (printed["method"], printed["parameters"]["regularization"]) == ("greedy-rankrls", [4.0])
+
+
+def test_the_table_has_a_line_for_every_size(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["permute", folder, "--features", "2", "--permutations", "9"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "Data, training part of fold 1: 18 queries, 336 documents" in lines[0]
+    assert lines[1].endswith("labels permuted within their queries 9 times")
+    assert lines[3].split() == "k feature criterion permuted 2.5 % 97.5 % p".split()  # noqa: SIM905
+    assert [line.split()[0] for line in lines[5:]] == ["1", "2"]
+    assert all(float(line.split()[-1]) == 0.1 for line in lines[5:])
+
+
+def test_a_ranker_has_one_line_and_no_feature(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["permute", folder, "--method", "rankrls", "--permutations", "9", "--json"]) == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert (step["feature"], step["p"]) == (None, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--lambda", "1,2"], "λ: expected one value for a permutation test, got several."),
+        (["--folds", "1,2"], "--folds: expected the number of one fold, got '1,2'."),
+        (["--folds", "9"], "--folds: expected one of the dataset's folds, 1, 2, 3, 4, 5, got 9."),
+        (["--permutations", "0"], "n_permutations: expected a whole number from 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    folder: str, options: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["permute", folder, *options]) == 1
+    assert text in capsys.readouterr().err
