@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
     from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
     from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent as CoordinateAscent
+    from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS as KernelRankRLS
     from rankstudio.engine.methods.rankers.lambdamart import LambdaMART as LambdaMART
     from rankstudio.engine.methods.rankers.listnet import ListNet as ListNet
     from rankstudio.engine.methods.rankers.rankboost import RankBoost as RankBoost

@@ -81,6 +81,9 @@ class QueryData:
         )
         if "statistics" in vars(self):
             vars(narrow)["statistics"] = self.statistics.narrowed(chosen)
+        remembered, before = self.remembered.get("narrowed from", (self.remembered, None))
+        own = tuple(chosen) if before is None else tuple(before[column] for column in chosen)
+        narrow.remembered["narrowed from"] = (remembered, own)
         return narrow
 
     def in_original_order(self, values: Floats) -> Floats:

@@ -51,6 +51,8 @@ class Parameter:
     ranks : bool
         For a selector: whether this concerns only the model that ranks with the selected features. Where
         another method ranks with them, it is not asked for.
+    applies : tuple of (name, keys)
+        Another parameter, a choice, and for which of its values this one counts; ("", ()) where always.
     """
 
     name: str
@@ -67,6 +69,13 @@ class Parameter:
     choices: tuple[tuple[str, str], ...] = ()
     none_label: str = ""
     ranks: bool = False
+    applies: tuple[str, tuple[str, ...]] = ("", ())
+
+    def applies_to(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether it counts with these values of all parameters of the method, in canonical form."""
+        name, keys = self.applies
+        given = values.get(name)
+        return not name or not set(keys).isdisjoint((given,) if isinstance(given, str) else given or ())
 
     @property
     def expected(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
 from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
@@ -35,6 +36,37 @@ RANKRLS = Method(
     library=("solver", "tol", "max_iter"),
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     parameters=(LAMBDA,),
+)
+
+KERNEL_RANKRLS = Method(
+    key="kernel-rankrls",
+    label="Kernel RankRLS",
+    family="ranker",
+    citation="Pahikkala et al. 2009",
+    title="An efficient algorithm for learning to rank from preference graphs",
+    summary=(
+        "RankRLS whose score is a sum of kernel functions, and so need not be linear: it tells whether more "
+        "can be made of the selected features than a weighted sum."
+    ),
+    formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
+    "f = Σ_{i∈R} b_i k(·, x_i)",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    takes=("seed",),
+    estimator="rankstudio.engine.methods.rankers.kernel_rankrls:KernelRankRLS",
+    parameters=(
+        replace(
+            LAMBDA,
+            default=tuple(4.0**e for e in range(-3, 4)),
+            source="Pahikkala et al. 2009, eq. (12)",
+        ),
+        KERNEL,
+        GAMMA,
+        DEGREE,
+        COEF0,
+        N_BASIS,
+        BASIS,
+    ),
 )
 
 RANKSVM = Method(
@@ -320,6 +352,7 @@ SVM_MAP = Method(
 
 RANKERS: tuple[Method, ...] = (
     RANKRLS,
+    KERNEL_RANKRLS,
     RANKSVM,
     LISTNET,
     COORDINATE_ASCENT,

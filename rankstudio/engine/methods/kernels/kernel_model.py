@@ -1,0 +1,120 @@
+"""A kernel model, f(x) = Σ_i b_i k(x, x_i), and the steps that have one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
+from rankstudio.engine.steps import Iteration, Step
+
+KIND = "kernel"
+"""Of a kernel model among the models that are not linear."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel:
+    """A weighted sum of kernel functions.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    vectors : ndarray of shape (r, n)
+        x_i, the basis vectors.
+    weights : ndarray of shape (r,)
+        b.
+    """
+
+    kernel: Kernel
+    vectors: Floats
+    weights: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """Score documents (m, n); equal ones have equal scores."""
+        found: Floats = self.kernel.scores(X, self.vectors, self.weights[None, :])[0]
+        return found
+
+    def slopes(self) -> Floats:
+        """Return how much a score rises with each feature: the root mean square slope, shape (n,)."""
+        return self.kernel.slopes(self.vectors, self.weights)
+
+    def portable(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model in plain values, the features by their ids.
+
+        Raises
+        ------
+        OutputError
+            For a kernel that is a function of Python.
+        """
+        if callable(self.kernel.function):
+            raise OutputError("A kernel that is a function of Python cannot be written.")
+        return {
+            "kind": KIND,
+            "kernel": {
+                "function": self.kernel.function,
+                "gamma": self.kernel.gamma,
+                "degree": self.kernel.degree,
+                "coef0": self.kernel.coef0,
+            },
+            "columns": [int(i) for i in ids],
+            "vectors": self.vectors.tolist(),
+            "weights": self.weights.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BasisStep(Step):
+    """A step whose model is a weighted sum of training documents.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (r,)
+        Which, as grouped rows.
+    dual : ndarray of shape (r,)
+        Their weights.
+    """
+
+    basis: Ints
+    dual: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class KernelStep(BasisStep):
+    """A step whose model is a kernel's; ``coef`` tells how much a score rises with each feature.
+
+    That is the root mean square slope at the basis vectors.
+    """
+
+    linear: ClassVar[bool] = False
+
+    model: KernelModel
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.model.scores(np.ascontiguousarray(columns.T))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.model.portable(ids)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelIteration(Iteration):
+    """An iteration whose model is a kernel's; as :class:`KernelStep`."""
+
+    linear: ClassVar[bool] = False
+
+    model: KernelModel
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.model.scores(np.ascontiguousarray(columns.T))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.model.portable(ids)

@@ -1,0 +1,296 @@
+"""The Nyström map: features whose inner products are a kernel's, seen from basis vectors (thesis, 5.6)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
+from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
+from rankstudio.engine.methods.kernels.query_factor import as_columns
+from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.querywise.query_data import rows_by_query
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.blocks import solve_lower
+
+_MATRICES = 4  # of m × r at the same time
+
+
+@dataclass(frozen=True, eq=False)
+class NystromFeatures:
+    """Documents in the features of a Nyström map: Z = K_MR E^-T with EE' = K_RR.
+
+    Attributes
+    ----------
+    features : ndarray of shape (m, r)
+        Z.
+    basis : ndarray of shape (r,)
+        R, rows of the documents, ascending.
+    factor : ndarray of shape (r, r)
+        C, lower triangular; E = C(I + AA')^1/2.
+    directions, shares : ndarray of shape (r, h) and (h,)
+        U and (1 + σ²)^-1/2 - 1 of A = UΣV'; of shape (r, 0) and (0,) where A = 0 and E = C.
+    """
+
+    features: Floats
+    basis: Ints
+    factor: Floats
+    directions: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, kernel: Floats, basis: Ints) -> NystromFeatures:
+        """Map documents, dropping dependent basis vectors; O(mr² + r³).
+
+        Parameters
+        ----------
+        kernel : ndarray of shape (r, m)
+            K_RM.
+        basis : ndarray of shape (r,)
+            R, ascending.
+        """
+        kept, factor = independent(kernel[:, basis])
+        if kept.size < basis.size:
+            kernel, basis = kernel[kept], basis[kept]
+        features = solve_lower(factor, kernel).T
+        return cls(features, basis, factor, np.zeros((basis.size, 0)), np.zeros(0))
+
+    def dual(self, weights: Floats) -> Floats:
+        """Return b = E^-T w, the weights of the kernel functions, for w (r,) or (r, v)."""
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
+
+        columns = as_columns(weights)
+        turned = columns + self.directions @ (self.shares[:, None] * (self.directions.T @ columns))
+        solved = solve_triangular(self.factor, turned, lower=True, trans="T", check_finite=False)
+        return np.asarray(solved).reshape(weights.shape)
+
+    def without(self, rows: ArrayLike) -> NystromFeatures:
+        """Map the same documents without the basis vectors that are among some rows (Paper III, Theorem 1).
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Of the documents that are held out.
+
+        Returns
+        -------
+        NystromFeatures
+            Its features have the inner products K_ML K_LL^-1 K_LM, L the basis vectors that are left.
+
+        Notes
+        -----
+        O(m|H||R|) for H basis vectors among the rows, in place of O(m|R|²). With A = C_LL^-1 C_LH = UΣV' one
+        thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as
+        K_ML C_LL^-T = Z_L + Z_H A'.
+        """
+        if self.shares.size:
+            raise ParameterError("rows", rows, "those of all documents to be held out, at once")
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
+
+        held = np.isin(self.basis, np.asarray(rows))
+        left = ~held
+        factor = self.factor[np.ix_(left, left)]
+        across = solve_triangular(factor, self.factor[np.ix_(left, held)], lower=True, check_finite=False)
+        directions, sigma, other = np.linalg.svd(across, full_matrices=False)
+        root = 1.0 / np.sqrt(1.0 + sigma**2)
+        features = np.ascontiguousarray(self.features[:, left])
+        turned = (features @ directions) * (root - 1.0)
+        turned += (self.features[:, held] @ other.T) * (sigma * root)
+        features += turned @ directions.T
+        return NystromFeatures(features, self.basis[left], factor, directions, root - 1.0)
+
+
+def nystrom_features(
+    kernel_rows: Callable[[Ints], Floats], ptr: Ints, n_basis: int | None, way: str, seed: int
+) -> tuple[NystromFeatures, str]:
+    """Draw basis vectors and map all documents.
+
+    Parameters
+    ----------
+    kernel_rows : callable
+        From rows R (r,) of documents to K_RM (r, m).
+    ptr : ndarray of shape (Q + 1,)
+        Where the documents of each query begin.
+    n_basis : int or None
+        How many; None for all.
+    way, seed
+        As in :func:`rankstudio.engine.methods.kernels.basis.basis_rows`.
+
+    Returns
+    -------
+    NystromFeatures
+    str
+        What there is to say of basis vectors that were dropped; "" where none was.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where they do not fit in memory.
+    """
+    m = int(ptr[-1])
+    refuse_too_large(m, n_basis)
+    basis = basis_rows(ptr, m if n_basis is None else n_basis, way, seed)
+    found = NystromFeatures.of(kernel_rows(basis), basis)
+    dropped = basis.size - found.basis.size
+    said = (
+        f"{dropped:,} of {basis.size:,} basis vectors depend on the others and were dropped; the model is "
+        "the same without them."
+    )
+    return found, said if dropped else ""
+
+
+def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
+    """Raise OutOfMemoryError where a model of m documents does not fit in memory.
+
+    ``exact`` says that all documents are decomposed at once, which takes five matrices of m × m.
+    """
+    free = memory.available()
+    r = m if n_basis is None else min(n_basis, m)
+    needed = 8.0 * (5 * m**2 if exact else _MATRICES * (m * r + r**2))
+    if needed <= free:
+        return
+    most = int((np.sqrt(float(m) ** 2 + free / 8) - m) / 2)
+    what = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
+    raise OutOfMemoryError(
+        f"The kernel of {what} needs {memory.size(needed)} of memory, and {memory.size(free)} are free; "
+        f"n_basis={max(1, min(most, 1000))} fits."
+    )
+
+
+class NystromMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
+
+    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with
+    b = C^-T w (Paper III, section 2.2): any linear method learns with a kernel on them.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear"} or callable, default "rbf"
+        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x', or a function of documents (a, n) and (b, n).
+    gamma : float, default 2^-6
+        γ.
+    degree : int, default 3
+        d.
+    coef0 : float, default 1.0
+        c.
+    n_basis : int, optional
+        Basis vectors, |R|; all documents without it.
+    basis : {"uniform", "per_query"}, default "uniform"
+        Whether they are drawn from all documents alike, or as many from each query.
+    seed : int, default 0
+        Of that draw.
+
+    Attributes
+    ----------
+    basis_ : ndarray of shape (r,)
+        R, rows of X. Vectors that depend on others are dropped, with a ``DependentBasisWarning``.
+    basis_vectors_ : ndarray of shape (r, n)
+        X_R.
+    factor_ : ndarray of shape (r, r)
+        C.
+
+    Notes
+    -----
+    O(mr² + r³) for m documents and r basis vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((6, 2))
+    >>> Z = NystromMap(gamma=1.0).fit(X).transform(X)
+    >>> np.allclose(Z @ Z.T, np.exp(-((X[:, None] - X) ** 2).sum(axis=2)))
+    True
+    """
+
+    basis_: Ints
+    basis_vectors_: Floats
+    factor_: Floats
+
+    def __init__(
+        self,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float = 2.0**-6,
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_basis: int | None = None,
+        basis: str = "uniform",
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
+        self.basis = basis
+        self.seed = seed
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Self:
+        """Draw basis vectors.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y
+            Not used.
+        qid : array-like of shape (m,), optional
+            Query of each document, for ``basis="per_query"``.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, qid)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
+        """Draw basis vectors and return the features of the same documents; parameters as for fit."""
+        return self._fit(X, parameters.get("qid")).features
+
+    def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
+        """Draw basis vectors and return the documents with what it takes to remove some again.
+
+        Returns
+        -------
+        NystromFeatures
+            Its ``without(rows)`` removes the basis vectors among held-out documents, and its ``dual(w)``
+            returns the weights of the kernel functions.
+        """
+        return self._fit(X, qid)
+
+    def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
+        kernel = self._kernel()
+        n_basis, way, seed = basis_of(self)
+        rows = validate_data(self, X, dtype=np.float64, order="C")
+        ptr, order = rows_by_query(qid, len(rows))
+        own = np.arange(len(rows)) if order is None else order
+        grouped = rows[own]
+        found, said = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
+        if said:
+            warnings.warn(said, DependentBasisWarning, stacklevel=4)
+        self.basis_, self.factor_ = own[found.basis], found.factor
+        self.basis_vectors_ = grouped[found.basis]
+        if order is None:
+            return found
+        features = np.empty_like(found.features)
+        features[own] = found.features
+        return replace(found, features=features, basis=self.basis_)
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Return the features of documents, shape (m, r)."""
+        check_is_fitted(self, "factor_")
+        rows = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return solve_lower(self.factor_, self._kernel().matrix(self.basis_vectors_, rows)).T
+
+    def _kernel(self) -> Kernel:
+        if self.kernel == PRECOMPUTED:
+            raise ParameterError("kernel", self.kernel, "rbf, poly, linear or a function of documents")
+        return kernel_of(self)

@@ -1,0 +1,244 @@
+"""RankRLS with a kernel: exact, or with some documents as basis vectors (Pahikkala et al. 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.shared import LAMBDA
+from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
+from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
+from rankstudio.engine.methods.kernels.nystrom import nystrom_features, refuse_too_large
+from rankstudio.engine.methods.kernels.query_factor import QueryFactor
+from rankstudio.engine.methods.kernels.shared_work import shared
+from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
+from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.querywise.query_data import QueryData, several_queries
+from rankstudio.engine.steps import Note, Step, WorkProgress, finish
+
+_ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
+
+
+@dataclass(frozen=True, eq=False)
+class _Decomposed:
+    """A system, its basis vectors as grouped rows, and what there is to say of them."""
+
+    system: KernelSystem
+    basis: Ints
+    said: str = ""
+
+    @property
+    def n_bytes(self) -> int:
+        return self.system.n_bytes
+
+
+class KernelRankRLS(LinearRanker):
+    """Kernel RankRLS fits a ranker that is a sum of kernel functions, by least squares on pairs.
+
+    Minimises RankRLS's loss, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||², over
+    f = Σ_i b_i k(·, x_i): over all training documents (Pahikkala et al. 2009, section 3.2), or over some of
+    them, the basis vectors (section 3.5, eqs. (40)-(42)).
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default "rbf"
+        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x'. For "precomputed" X has the kernel's values between its
+        documents, and for ``predict`` those between the new documents (rows) and the training documents. A
+        callable takes documents (a, n) and (b, n) and returns values (a, b).
+    gamma : float, default 2^-6
+        γ > 0.
+    degree : int, default 3
+        d, from 1 up.
+    coef0 : float, default 1.0
+        c, from 0 up.
+    regularization : float, default 1.0
+        λ > 0.
+    n_basis : int, optional
+        How many basis vectors; all documents, exactly, where it is not given.
+    basis : {"uniform", "per_query"}, default "uniform"
+        Whether basis vectors are drawn from all documents alike, or as many from each query.
+    seed : int, default 0
+        Of that draw.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (r,)
+        b.
+    basis_ : ndarray of shape (r,)
+        Rows of X that are the basis vectors. Some that depend on the others are dropped, with a
+        ``DependentBasisWarning``.
+    basis_vectors_ : ndarray of shape (r, n)
+        Those rows; none of a precomputed kernel.
+    coef_ : ndarray of shape (n,)
+        How much a score rises with each feature: the root mean square slope at the basis vectors, |w| for
+        the linear kernel. Of a precomputed kernel, whose columns are documents, their weights.
+    criterion_ : float
+        The leave-query-out squared error, summed over documents: each query's by the model learned without
+        it *and* its basis vectors.
+
+    Notes
+    -----
+    Exact: O(m³ + m²n) for m documents, once for every λ, then O(m² + m sum_q |q|²) a λ with the
+    leave-query-out error; five m × m matrices of memory. With r basis vectors: O(mr² + mrn) once, then
+    O(r²) a λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> model = KernelRankRLS(gamma=0.1, n_basis=50).fit(train.X, train.y, qid=train.qid)
+    >>> model.dual_coef_.shape
+    (50,)
+    """
+
+    criterion_: float
+    dual_coef_: Floats
+    basis_: Ints
+    basis_vectors_: Floats
+
+    def __init__(
+        self,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float = 2.0**-6,
+        degree: int = 3,
+        coef0: float = 1.0,
+        regularization: float = 1.0,
+        n_basis: int | None = None,
+        basis: str = "uniform",
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.regularization = regularization
+        self.n_basis = n_basis
+        self.basis = basis
+        self.seed = seed
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return 1
+
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+        """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
+        kernel, regularization = kernel_of(self), self.checked("regularization")
+        found = yield from self._decomposed(data, kernel)
+        errors = found.system.residuals(found.system.left_out([regularization])[0])
+        weights, n = found.system.dual(regularization), data.X.shape[1]
+        everything, criterion = tuple(range(n)), float(np.sum(errors**2))
+        if kernel.function == PRECOMPUTED:
+            coef = np.zeros(n)
+            coef[_original(data, found.basis)] = weights
+            yield BasisStep(1, everything, coef, criterion, np.empty(0), basis=found.basis, dual=weights)
+        else:
+            model = KernelModel(kernel, data.X[found.basis], weights)
+            told = 1, everything, model.slopes(), criterion, np.empty(0)
+            yield KernelStep(*told, basis=found.basis, dual=weights, model=model)
+
+    def leave_query_out(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        regularization: Sequence[float] | None = None,
+    ) -> Floats:
+        """Predict each document with the model learned from all queries but its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,)
+        qid : array-like of shape (m,), optional
+        regularization : sequence of float, optional
+            Several λ to predict with at once, from one decomposition; the estimator's own without them.
+
+        Returns
+        -------
+        ndarray of shape (m,), or (L, m) for L values of λ
+            Scores, centred inside each query, in the order of the rows of X. The basis vectors of a query
+            are left out with it.
+
+        Raises
+        ------
+        DatasetError
+            For documents of one query only: no other is left to learn from.
+        """
+        kernel = kernel_of(self)
+        own = [self.checked("regularization")]
+        grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
+        data = self._group(X, y, qid)
+        several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
+        found = finish(self._decomposed(data, kernel))
+        predicted = found.system.left_out(grid)
+        rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
+        return rows[0] if regularization is None else rows
+
+    def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
+        """Decompose, or find what other settings of λ have decomposed."""
+        n_basis, way, seed = basis_of(self)
+        yield WorkProgress("decomposing the kernel", 0.0)
+        settings = (kernel, n_basis, way, seed)
+        found = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
+        if found.said:
+            yield Note(found.said, kind=DependentBasisWarning)
+        return found
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, BasisStep)
+        self.criterion_, self.dual_coef_ = last.criterion, last.dual
+        self.basis_ = _original(data, last.basis)
+        self.basis_vectors_ = data.X[last.basis]
+
+    def _score(self, X: Floats) -> Floats:
+        kernel = kernel_of(self)
+        if kernel.function == PRECOMPUTED:
+            return super()._score(X)
+        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
+
+
+def _decompose(data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int) -> _Decomposed:
+    """Decompose RankRLS on a kernel."""
+    m, factor = len(data.y), QueryFactor.centring(data.y, data.ptr)
+    exact = n_basis is None or n_basis >= m
+    if exact:
+        refuse_too_large(m, None, exact=True)
+    if kernel.function == PRECOMPUTED:
+        given = _precomputed(data)
+        rows = given.__getitem__
+    else:
+        rows = lambda R: kernel.matrix(data.X[R], data.X)  # noqa: E731
+    everything = np.arange(m, dtype=np.int64)
+    if exact:
+        return _Decomposed(DualSystem.of(rows(everything), factor), everything)
+    found, said = nystrom_features(rows, data.ptr, n_basis, way, seed)
+    inverse = found.dual(np.eye(found.basis.size))
+    return _Decomposed(ReducedSystem.of(found.features, inverse, found.basis, factor), found.basis, said)
+
+
+def _precomputed(data: QueryData) -> Floats:
+    """Return the kernel of grouped documents, checked."""
+    m, n = data.X.shape
+    if m != n:
+        raise DatasetError(
+            f"X: expected the kernel's values between the {m} documents, a matrix of {m} × {m}, got {m} × "
+            f"{n}."
+        )
+    given = data.X if data.order is None else data.X[:, data.order]
+    away = float(np.abs(given - given.T).max())
+    if away > _ASYMMETRY * float(np.abs(given).max()):
+        raise DatasetError(f"X: expected a symmetric kernel, found values that differ by {away:.3g}.")
+    return given
+
+
+def _original(data: QueryData, rows: Ints) -> Ints:
+    """Return rows as they were given, of grouped ones."""
+    return rows if data.order is None else data.order[rows]

@@ -1,0 +1,1 @@
+"""Kernel functions of two documents."""
