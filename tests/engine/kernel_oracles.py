@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from hypothesis import strategies as st
 from oracles import centred_by_loops
+
+KERNELS = st.sampled_from(
+    [
+        {"kernel": "rbf", "gamma": 1.0},
+        {"kernel": "rbf", "gamma": 0.02},
+        {"kernel": "rbf", "gamma": 30.0},
+        {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
+        {"kernel": "linear", "gamma": 1.0},
+    ]
+)
 
 
 def kernel_by_loops(
@@ -18,6 +31,12 @@ def kernel_by_loops(
             values = {"linear": inner, "poly": (gamma * inner + coef0) ** degree}
             out[i, j] = values.get(function, np.exp(-gamma * distance))
     return out
+
+
+def kernel_matrix(X: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
+    """The kernel between documents, with an estimator's settings."""
+    others = {name: value for name, value in settings.items() if name != "kernel"}
+    return kernel_by_loops(X, X, settings["kernel"], **others)
 
 
 def features_of(kernel: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
+from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, MAPPED, N_BASIS
 from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
@@ -82,6 +82,7 @@ RANKSVM = Method(
     formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
+    takes=("seed",),
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
     parameters=(
         C,
@@ -108,6 +109,7 @@ RANKSVM = Method(
         ),
         TOL,
         max_iter(1000, 1_000_000, "Newton steps or cutting planes at most."),
+        *MAPPED,
     ),
 )
 

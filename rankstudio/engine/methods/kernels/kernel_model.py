@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
 from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.steps import Iteration, Step
 
@@ -109,6 +110,7 @@ class KernelIteration(Iteration):
 
     linear: ClassVar[bool] = False
 
+    basis: Ints
     model: KernelModel
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -118,3 +120,23 @@ class KernelIteration(Iteration):
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.model.portable(ids)
+
+
+def kernel_iteration(
+    step: Iteration, kernel: Kernel, documents: Floats, mapped: NystromFeatures
+) -> KernelIteration:
+    """Return an iteration of a linear method on the features of a Nyström map as one of the kernel's.
+
+    Parameters
+    ----------
+    step : Iteration
+        Its weights are those of the features.
+    kernel : Kernel
+    documents : ndarray of shape (m, n)
+        Whose rows the basis vectors are.
+    mapped : NystromFeatures
+    """
+    model = KernelModel(kernel, documents[mapped.basis], mapped.dual(step.coef))
+    everything, coef = tuple(range(documents.shape[1])), model.slopes()
+    told = step.number, everything, coef, step.criterion, step.candidates, step.gap, step.converged
+    return KernelIteration(*told, basis=mapped.basis, model=model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +18,9 @@ from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.query_factor import as_columns
+from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
-from rankstudio.engine.querywise.query_data import rows_by_query
+from rankstudio.engine.querywise.query_data import QueryData, rows_by_query
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 
@@ -146,6 +148,29 @@ def nystrom_features(
         "the same without them."
     )
     return found, said if dropped else ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    found: tuple[NystromFeatures, str]
+
+    @property
+    def n_bytes(self) -> int:
+        return self.found[0].features.nbytes
+
+
+def kernel_features(
+    data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int
+) -> tuple[NystromFeatures, str]:
+    """Map the documents of a method, once for all its settings; see :func:`nystrom_features`."""
+    key = "Nyström", kernel, n_basis, way, seed
+    kernel_rows = partial(_kernel_rows, kernel, data.X)
+    settings = data.ptr, n_basis, way, seed
+    return shared(data, key, lambda: _Shared(nystrom_features(kernel_rows, *settings))).found
+
+
+def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+    return kernel.matrix(X[rows], X)
 
 
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:

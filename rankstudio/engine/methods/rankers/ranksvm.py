@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
+from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
+from rankstudio.engine.methods.kernels.nystrom import kernel_features
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
+from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Iteration, Note, Step, WorkProgress
 
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import OptimizerState
@@ -37,11 +47,25 @@ class RankSVM(ConvergingRanker):
         since w = 0.
     max_iter : int, default 1000
         Newton steps or cutting planes at most.
+    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+        With another kernel than the linear one it learns on the Nyström map of the basis vectors (thesis,
+        section 4.2.2), w'w being the squared norm in the kernel's space; the callable, γ, d and c are those
+        of :class:`rankstudio.engine.KernelRankRLS`.
+    gamma : float, default 2^-6
+    degree : int, default 3
+    coef0 : float, default 1.0
+    n_basis : int, optional
+        How many basis vectors; all documents without it. The linear kernel has none.
+    basis : {"uniform", "per_query"}, default "uniform"
+    seed : int, default 0
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        The weights.
+        The weights; of another kernel than the linear one how much a score rises with each feature, the root
+        mean square slope at the basis vectors.
+    dual_coef_, basis_, basis_vectors_ : ndarray
+        Of another kernel than the linear one, as :class:`rankstudio.engine.KernelRankRLS` has them.
     objective_ : float
         The minimised sum.
     gap_ : float
@@ -52,7 +76,7 @@ class RankSVM(ConvergingRanker):
     Notes
     -----
     O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian, for m documents, n
-    features and any number of distinct labels.
+    features and any number of distinct labels; with r basis vectors O(mr² + mrn) first, and r in place of n.
 
     Examples
     --------
@@ -62,6 +86,10 @@ class RankSVM(ConvergingRanker):
     array([0.497])
     """
 
+    dual_coef_: Floats
+    basis_: Ints
+    basis_vectors_: Floats
+
     def __init__(
         self,
         C: float = 1.0,
@@ -69,12 +97,61 @@ class RankSVM(ConvergingRanker):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 1000,
+        kernel: str | KernelFunction = "linear",
+        gamma: float = 2.0**-6,
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_basis: int | None = None,
+        basis: str = "uniform",
+        seed: int = 0,
     ) -> None:
         self.C = C
         self.loss = loss
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_basis = n_basis
+        self.basis = basis
+        self.seed = seed
+
+    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+        """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
+        if self.kernel == PRECOMPUTED:
+            raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
+        kernel, settings = kernel_of(self), basis_of(self)
+        if kernel.function == "linear":
+            yield from super().learn(data)
+            return
+        features, said = kernel_features(data, kernel, *settings)
+        if said:
+            yield Note(said, kind=DependentBasisWarning)
+        mapped = QueryData(features.features, data.y, data.ptr)
+        for step in super().learn(mapped):
+            assert isinstance(step, Iteration)
+            yield kernel_iteration(step, kernel, data.X, features)
+
+    def learn(self, data: QueryData) -> Iterator[Step]:
+        """Yield the steps of :meth:`work`."""
+        yield from LinearRanker.learn(self, data)
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
+            delattr(self, name)
+        if isinstance(last, KernelIteration):
+            self.dual_coef_, self.basis_vectors_ = last.model.weights, last.model.vectors
+            self.basis_ = last.basis if data.order is None else data.order[last.basis]
+        super()._finish(data, taken)
+
+    def _score(self, X: Any) -> Floats:
+        kernel = kernel_of(self)
+        if kernel.function == "linear":
+            return super()._score(X)
+        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_oracles import features_of, kernel_by_loops, left_out_by_retraining, ridge, spanned
+from kernel_oracles import (
+    KERNELS,
+    features_of,
+    kernel_by_loops,
+    kernel_matrix,
+    left_out_by_retraining,
+    ridge,
+    spanned,
+)
 from oracles import centred_by_loops
 from strategies import Problem, problems
 
@@ -18,15 +26,6 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterEr
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.querywise.query_data import QueryData
 
-KERNELS = st.sampled_from(
-    [
-        {"kernel": "rbf", "gamma": 1.0},
-        {"kernel": "rbf", "gamma": 0.02},
-        {"kernel": "rbf", "gamma": 30.0},
-        {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
-        {"kernel": "linear", "gamma": 1.0},
-    ]
-)
 BASES = st.sampled_from([None, 1, 3, 8, 20, 1000])
 WAYS = st.sampled_from(["uniform", "per_query"])
 
@@ -40,11 +39,6 @@ def duplicated(draw: st.DrawFn, fewest_queries: int = 1) -> Problem:
         X[draw(st.integers(0, m - 1))] = X[draw(st.integers(0, m - 1))]
     y = np.zeros(m) if draw(st.integers(0, 5)) == 0 else problem.y
     return problem._replace(X=X, y=y)
-
-
-def kernel_matrix(X: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
-    others = {name: value for name, value in settings.items() if name != "kernel"}
-    return kernel_by_loops(X, X, settings["kernel"], **others)
 
 
 def quietly(method: KernelRankRLS, problem: Problem) -> KernelRankRLS:

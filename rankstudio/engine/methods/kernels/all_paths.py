@@ -1,0 +1,133 @@
+"""The all-paths graph kernel (Airola et al. 2008, with its erratum of 2009; thesis, section 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+COMBINATIONS = ("sum", "max")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraph:
+    """A directed graph with weights at its edges and labels at its vertices.
+
+    Attributes
+    ----------
+    adjacency : ndarray of shape (V, V)
+        A: the weight of the edge from each vertex to each other one, 0 where there is none.
+    labels : sequence of collections, V of them
+        The labels of each vertex.
+    """
+
+    adjacency: Floats
+    labels: Sequence[Collection[Hashable]]
+
+
+def all_paths_kernel(
+    graphs: Sequence[LabelledGraph],
+    combine: str = "sum",
+    others: Sequence[LabelledGraph] | None = None,
+) -> Floats:
+    """Compare graphs by the weights of all walks between their labels: Σ_ij G'_ij G''_ij.
+
+    For each graph W = (I - A)^-1 - I has the summed weight of all walks between two vertices, and G = LWL'
+    that between two labels, L being 1 where a vertex has a label.
+
+    Parameters
+    ----------
+    graphs : sequence of LabelledGraph
+    combine : {"sum", "max"}, default "sum"
+        Whether the weights between vertices of two labels are summed, as in the paper, or G_ij is the
+        greatest L_ik W_kl L_jl, as in the program by which the paper's results were made (erratum, (2)).
+    others : sequence of LabelledGraph, optional
+        Graphs to compare with; the same ones without them.
+
+    Returns
+    -------
+    ndarray of shape (graphs, others)
+        For ``kernel="precomputed"``.
+
+    Raises
+    ------
+    DatasetError
+        For a graph whose weights are too large for the sum of all walks to be finite: the spectral radius
+        of A is to be less than 1.
+
+    Notes
+    -----
+    O(V³) a graph, and only the pairs of labels that a graph connects are kept of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> step = np.array([[0.0, 0.5], [0.0, 0.0]])
+    >>> graph = LabelledGraph(step, [{"protein"}, {"protein", "binds"}])
+    >>> all_paths_kernel([graph])
+    array([[0.5]])
+    """
+    if combine not in COMBINATIONS:
+        raise ParameterError("combine", combine, "sum or max")
+    numbers: dict[tuple[Hashable, Hashable], int] = {}
+    left = [_connections(graph, number, combine, numbers) for number, graph in enumerate(graphs)]
+    right = left
+    if others is not None:
+        right = [_connections(graph, number, combine, numbers) for number, graph in enumerate(others)]
+    values: Floats = (_sparse(left, len(numbers)) @ _sparse(right, len(numbers)).T).toarray()
+    return values
+
+
+def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
+    """Return W = (I - A)^-1 - I, the summed weight of all walks; DatasetError where it is infinite."""
+    A = np.array(adjacency, dtype=np.float64)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+        raise DatasetError(
+            f"graphs[{number}]: expected a square matrix of finite weights, got shape {A.shape}."
+        )
+    radius = float(np.abs(np.linalg.eigvals(A)).max(initial=0.0))
+    if radius >= 1.0:
+        raise DatasetError(
+            f"graphs[{number}]: expected an adjacency matrix of spectral radius less than 1, found "
+            f"{radius:.4g}: the weights of its walks have no finite sum. Divide the weights."
+        )
+    return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))
+
+
+def _connections(
+    graph: LabelledGraph, number: int, combine: str, numbers: dict[tuple[Hashable, Hashable], int]
+) -> dict[int, float]:
+    """Return G by the number of a pair of labels, of which new ones are given the next number."""
+    walks, count = walk_weights(graph.adjacency, number), len(graph.labels)
+    if count != len(walks):
+        raise DatasetError(f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}.")
+    vertices: dict[Hashable, list[int]] = {}
+    for vertex, labels in enumerate(graph.labels):
+        for label in dict.fromkeys(labels):
+            vertices.setdefault(label, []).append(vertex)
+    found: dict[int, float] = {}
+    for first, second in product(vertices, repeat=2):
+        between = walks[np.ix_(vertices[first], vertices[second])]
+        if combine == "sum":
+            value = float(between.sum())
+        else:  # over all vertices: where one has not the label, L_ik W_kl L_jl is 0
+            value = float(between.max() if between.size == walks.size else max(between.max(), 0.0))
+        if value != 0.0:
+            found[numbers.setdefault((first, second), len(numbers))] = value
+    return found
+
+
+def _sparse(rows: Sequence[dict[int, float]], width: int) -> Any:
+    """Return a sparse matrix of rows that are given by column."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
+
+    columns: Ints = np.array([column for row in rows for column in row], dtype=np.int64)
+    values = np.array([value for row in rows for value in row.values()], dtype=np.float64)
+    ends = np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
+    return csr_array((values, columns, ends), shape=(len(rows), max(1, width)))
