@@ -19,7 +19,7 @@ from rankstudio.engine.methods.kernels.query_factor import QueryFactor, as_colum
 from rankstudio.engine.support.threads import STEADY, pool, share
 
 _INDEFINITE = 1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
-_VALUES = 1 << 20  # of a batch of values of λ
+_VALUES = 1 << 18  # of what is multiplied at once
 _WORTH_THREADS = 4e6  # multiplications
 
 
@@ -143,9 +143,8 @@ class DualSystem(KernelSystem):
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
         own = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows, inverse = self.rows[own], 1.0 / (self.values + grid[:, None])
-        scaled = rows * np.sqrt(inverse)[:, None, :]
         right = rows @ (inverse[:, :, None] * outputs)
-        left_out = np.linalg.solve(scaled @ scaled.transpose(0, 2, 1), right)
+        left_out = np.linalg.solve(_products(rows, inverse), right)
         if self.scores is None:
             return targets - left_out
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
@@ -217,8 +216,7 @@ class ReducedSystem(KernelSystem):
         held, p = self.weights[first:last], own.stop - own.start
         bordered = np.concatenate((self.rows[own], held))
         inverse = 1.0 / (self.values + grid[:, None])
-        scaled = bordered * np.sqrt(inverse)[:, None, :]
-        products = scaled @ scaled.transpose(0, 2, 1)
+        products = _products(bordered, inverse)
         known = bordered @ (inverse[:, :, None] * outputs)
         # μ is eliminated first, so that both systems are symmetric and definite.
         beside = np.concatenate((products[:, p:, :p], known[:, p:]), axis=2)
@@ -236,3 +234,8 @@ class ReducedSystem(KernelSystem):
     def n_bytes(self) -> int:
         """How much memory it takes."""
         return self.rows.nbytes + self.weights.nbytes + (0 if self.scores is None else self.scores.nbytes)
+
+
+def _products(rows: Floats, weights: Floats) -> Floats:
+    """Return R diag(d) R' (L, s, s) for rows R (s, k) and each of L vectors d (L, k)."""
+    return np.asarray((rows * weights[:, None, :]) @ rows.T)
