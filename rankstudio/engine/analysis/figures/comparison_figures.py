@@ -19,16 +19,22 @@ from rankstudio.engine.export.figures.values import (
     RowsFigure,
     Series,
 )
-
-OVER: dict[By, FigureAxis] = {
-    "size": FigureAxis("features of the model, k", whole=True),
-    "cost": FigureAxis("cost of the features"),
-    "seconds": FigureAxis("time of the run", "s"),
-}
-"""What curves of runs are drawn over."""
+from rankstudio.engine.language import tr
 
 Named = tuple[int, str]
 """A run by its number and what it is called."""
+
+
+def over(by: By) -> FigureAxis:
+    """Return what curves of runs are drawn over."""
+    if by == "size":
+        return FigureAxis(tr("features of the model, k"), whole=True)
+    return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("time of the run"), "s")
+
+
+def run_label(number: int, called: str) -> str:
+    """Return how a figure calls a run."""
+    return tr("run {number}, {called}").format(number=number, called=called)
 
 
 def run_curves_figure(
@@ -63,24 +69,27 @@ def run_curves_figure(
         low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
         high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
         kind: Kind = "points" if by == "seconds" else "line"
-        series.append(Series(f"run {number}, {called}", x, mean, low, high, kind, number - 1))
+        series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
     if not series:
         return None
     banded = any(one.low for one in series)
-    bands = (
-        f" Bands: half the 95 % interval of the difference to run {reference} up and down, paired over the "
+    bands = tr(
+        " Bands: half the 95 % interval of the difference to run {number} up and down, paired over the "
         "queries."
-    )
-    said = OVER[by].title
+    ).format(number=reference)
+    said = tr(
+        "{data}: {name} on the validation part by {over}, mean over the folds, with the parameters that are "
+        "best there."
+    ).format(data=data, name=name, over=over(by).title)
+    band = tr("band: paired 95 % interval to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
-        f"{data}: validation {name} of the runs",
-        f"{data}: {name} on the validation part by {said}, mean over the folds, with the parameters that are "
-        f"best there.{bands if banded else ''}",
-        OVER[by],
-        FigureAxis(f"validation {name}"),
+        tr("{data}: validation {name} of the runs").format(data=data, name=name),
+        said + (bands if banded else ""),
+        over(by),
+        FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
-        bands=f"band: paired 95 % interval to run {reference}" if banded else "",
+        bands=band if banded else "",
     )
 
 
@@ -102,7 +111,7 @@ def pareto_figure(
     front = [found.models[i] for i in found.optimal]
     series = [
         Series(
-            "models that no other beats",
+            tr("models that no other beats"),
             tuple(model.size for model in front),
             tuple(model.mean for model in front),
             kind="steps",
@@ -113,7 +122,7 @@ def pareto_figure(
         models = [model for model in found.models if model.run == at]
         if models:
             x, y = tuple(m.size for m in models), tuple(m.mean for m in models)
-            series.append(Series(f"run {number}, {called}", x, y, kind="points", number=number - 1))
+            series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
     best, enough = found.models[found.best], found.models[found.suggested]
 
     def said(model_name: str, position: int) -> str:
@@ -121,19 +130,24 @@ def pareto_figure(
         values = values_label(runs[model.run][2], model.values)
         return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", values]))
 
-    marks = [Mark(said("best", found.best), best.size, best.mean)]
-    rule = "not told apart from the best by the queries" if found.paired else "within one standard error"
+    marks = [Mark(said(tr("best"), found.best), best.size, best.mean)]
+    rule = (
+        tr("not told apart from the best by the queries") if found.paired else tr("within one standard error")
+    )
+    caption = tr(
+        "{data}: number of features against mean {name} on the validation part, of the best combination of "
+        "every size of every run; the line joins the models that no other beats. Marked: the best one, and "
+        "the smallest one that is {rule}."
+    )
     if found.suggested != found.best:
-        short = "smallest not told apart" if found.paired else "smallest within one standard error"
+        short = tr("smallest not told apart") if found.paired else tr("smallest within one standard error")
         marks.append(Mark(said(short, found.suggested), enough.size, enough.mean))
     return CurvesFigure(
         "front",
-        f"{data}: size against validation {name}",
-        f"{data}: number of features against mean {name} on the validation part, of the best combination of "
-        f"every size of every run; the line joins the models that no other beats. Marked: the best one, and "
-        f"the smallest one that is {rule}.",
-        OVER["size"],
-        FigureAxis(f"validation {name}"),
+        tr("{data}: size against validation {name}").format(data=data, name=name),
+        caption.format(data=data, name=name, rule=rule),
+        over("size"),
+        FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
         marks=tuple(marks),
     )
@@ -150,19 +164,22 @@ def differences_figure(
     ]
     if not rows:
         return None
-    against = f"run {reference[0]}, {reference[1]}"
+    difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
+    said = tr(
+        "{data}: mean difference in {name} on the {part} part to {run}, with its 95 % interval over the "
+        "queries."
+    ).format(data=data, name=name, part=part, run=run_label(*reference))
     means, lows, highs = (
         tuple(float(getattr(t, what)) for _, t in rows) for what in ("mean_difference", "low", "high")
     )
     return RowsFigure(
         "differences",
-        f"{data}: difference in {name} to run {reference[0]}",
-        f"{data}: mean difference in {name} on the {part} part to {against}, with its 95 % interval over the "
-        "queries.",
-        FigureAxis(f"difference in {name} to run {reference[0]}"),
-        tuple(f"run {key}, {called[key]}" for key, _ in rows),
+        f"{data}: {difference}",
+        said,
+        FigureAxis(difference),
+        tuple(run_label(key, called[key]) for key, _ in rows),
         (RowSeries("", means, lows, highs),),
         zero=True,
-        row_title="run",
+        row_title=tr("run"),
         numbers=tuple(key - 1 for key, _ in rows),
     )

@@ -22,6 +22,7 @@ from rankstudio.engine.export.figures.values import (
     RowsFigure,
     Series,
 )
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 
@@ -31,8 +32,23 @@ _MOST_CANDIDATES, _MOST_FEATURES, _MOST_STEPS = 20, 30, 25
 
 def step_axis(kind: StepKind) -> FigureAxis:
     """Return the axis that curves are drawn over."""
-    titles = {StepKind.FEATURES: "number of features, k", StepKind.ITERATIONS: "iteration"}
-    return FigureAxis(titles.get(kind, "boosting round"), whole=True)
+    titles = {StepKind.FEATURES: tr("number of features, k"), StepKind.ITERATIONS: tr("iteration")}
+    return FigureAxis(titles.get(kind, tr("boosting round")), whole=True)
+
+
+def _title(run: RunResult, shown: str) -> str:
+    return f"{run.data_name}, {run.plan.title}: {shown}"
+
+
+def _by_size(run: RunResult, of: str, beside: str = "") -> str:
+    """Return the caption of what is drawn over the sizes of a run."""
+    n, steps = len(run.folds), step_axis(run.plan.step_kind).title
+    text = tr("{of} by {steps}, mean over {n} folds{beside}.") if n > 1 else tr("{of} by {steps}{beside}.")
+    return _title(run, text.format(of=of, steps=steps, n=n, beside=beside))
+
+
+def _axes_named(run: RunResult) -> str:
+    return tr(" and ").join(axis.label for axis in run.plan.axes)
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
@@ -63,19 +79,18 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         series.append(_line(label, mean.x_values, values, at / (n - 1) if n > 1 else 0.5))
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
-    of = f"validation {name}" if name else run.plan.criterion
-    mean_of = f", mean over {len(run.folds)} folds" if len(run.folds) > 1 else ""
+    of = tr("validation {name}").format(name=name) if name else tr(run.plan.criterion)
     known = [y for one in series for y in one.y if np.isfinite(y)]
     wide = not name and bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
-    each = f", one curve for each {' and '.join(axis.label for axis in run.plan.axes)}" if n > 1 else ""
+    each = tr(", one curve for each {axes}").format(axes=_axes_named(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
-        f"{run.data_name}, {run.plan.title}: {of}",
-        f"{run.data_name}, {run.plan.title}: {of} by {step_axis(run.plan.step_kind).title}{mean_of}{each}.",
+        _title(run, of),
+        _by_size(run, of, each),
         step_axis(run.plan.step_kind),
         FigureAxis(of, logarithmic=wide),
         tuple(series),
-        (Level("best single feature", reference),) if np.isfinite(reference) else (),
+        (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
     )
 
 
@@ -100,12 +115,12 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
         return None
     best = (max if measure(name).higher_is_better else min)(known)
     low, high = _color_ends(np.array(known))
+    beside = tr(", for each value of {axes}; the outlined cell is the best one")
     marked = next((i, j) for i, row in enumerate(cells) for j, v in enumerate(row) if v == best)
     return MapFigure(
         "map",
-        f"{run.data_name}, {run.plan.title}: {figure.y.title} by parameters and size",
-        f"{figure.caption.removesuffix('.').partition(', one curve')[0]}, for each value of "
-        f"{' and '.join(axis.label for axis in axes)}; the outlined cell is the best one.",
+        _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
+        _by_size(run, figure.y.title, beside.format(axes=_axes_named(run))),
         tuple(names),
         tuple(f"{x:g}" for x in columns),
         tuple(map(tuple, cells)),
@@ -113,7 +128,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
         figure.x.title,
         FigureAxis(figure.y.title, low=low, high=high),
         marked=(marked,),
-        mark_label=f"best mean: {best:.4f}".replace("-", "−"),
+        mark_label=tr("best mean: {value}").format(value=f"{best:.4f}".replace("-", "−")),
     )
 
 
@@ -136,20 +151,20 @@ def fold_features_figure(run: RunResult, found: SelectionStability, most: int = 
     """Return which feature each fold chose, and as which one: at most so many features."""
     features = found.features[:most]
     more = len(found.features) - len(features)
-    rest = f" {more} more features were chosen by fewer folds or later." if more else ""
+    rest = tr(" {n} more features were chosen by fewer folds or later.").format(n=more) if more else ""
+    said = tr("which feature each fold chose, and as which one; blank where it did not.")
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         "features",
-        f"{run.data_name}, {run.plan.title}: features by fold",
-        f"{run.data_name}, {run.plan.title}: which feature each fold chose, and as which one; blank where it "
-        f"did not.{rest}",
+        _title(run, tr("features by fold")),
+        _title(run, said) + rest,
         tuple(map(named_feature, features)),
         tuple(str(fold) for fold in found.folds),
         tuple(ranks),
         "",
-        "fold",
-        FigureAxis("selected as", whole=True, low=1.0, high=max(greatest, 2.0)),
+        tr("fold"),
+        FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
         decimals=0,
         written=True,
         first_dark=True,
@@ -165,18 +180,22 @@ def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | N
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
     index = found.indices.nogueira
     folds = tuple(str(fold) for fold in found.folds)
+    numbers = (found.indices.jaccard, index.value, index.low, index.high)
+    shown = [f"{value:.3f}".replace("-", "−") for value in numbers]
+    said = tr(
+        "Jaccard similarity of the features that each two folds chose; mean over the pairs {jaccard}, "
+        "Nogueira's index {nogueira} (95 % interval {low} to {high})."
+    )
     return MapFigure(
         "stability",
-        f"{run.data_name}, {run.plan.title}: stability of the selection",
-        f"{run.data_name}, {run.plan.title}: Jaccard similarity of the features that each two folds chose; "
-        f"mean over the pairs {found.indices.jaccard:.3f}, Nogueira's index {index.value:.3f} (95 % interval "
-        f"{index.low:.3f} to {index.high:.3f}).".replace(" -", " −"),
+        _title(run, tr("stability of the selection")),
+        _title(run, said.format(jaccard=shown[0], nogueira=shown[1], low=shown[2], high=shown[3])),
         folds,
         folds,
         pairs,
-        "fold",
-        "fold",
-        FigureAxis("Jaccard similarity", low=0.0, high=1.0),
+        tr("fold"),
+        tr("fold"),
+        FigureAxis(tr("Jaccard similarity"), low=0.0, high=1.0),
         decimals=2,
         written=True,
     )
@@ -202,20 +221,24 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
     kept = order[:_MOST_CANDIDATES]
     taken = frozenset(at for at, row in enumerate(kept) if whole.taken[row, column])
-    first = f", the first {len(kept)} of {len(order)}" if len(order) > len(kept) else ""
-    where = f"step {number} of fold {fold.fold}"
+    few = tr(", the first {n} of {of}").format(n=len(kept), of=len(order)) if len(order) > len(kept) else ""
+    where = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
-    fixed = f" with {combination}" if combination else ""
+    fixed = tr(" with {combination}").format(combination=combination) if combination else ""
+    title = tr(score.title)
     return RowsFigure(
         "candidates",
-        f"{run.data_name}, {run.plan.title}: candidates of {where}",
-        f"{run.data_name}, {run.plan.title}: candidates of {where}{fixed} by {score.title}{first}.",
-        FigureAxis(score.title),
+        _title(run, where),
+        _title(
+            run, tr("{where}{fixed} by {score}{few}.").format(where=where, fixed=fixed, score=title, few=few)
+        ),
+        FigureAxis(title),
         tuple(groups.names[whole.features[row]] for row in kept),
         (RowSeries("", tuple(float(scores[row]) for row in kept)),),
         bars=True,
         strong=taken,
-        strong_label="taken" if taken else "",
+        strong_label=tr("taken") if taken else "",
+        row_title=tr("feature"),
     )
 
 
@@ -230,21 +253,23 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
         return None
     shown = whole.view(_MOST_FEATURES, _MOST_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(shown.taken)]
+    said = tr(
+        "{score} of each candidate on the path of fold {fold}, as a share of the step's best; outlined is "
+        "what a step took, blank what was no candidate."
+    )
     return MapFigure(
         "steps",
-        f"{run.data_name}, {run.plan.title}: candidates by step",
-        f"{run.data_name}, {run.plan.title}: {score.title} of each candidate on the path of fold "
-        f"{fold.fold}, as a share of the step's best; outlined is what a step took, blank what was no "
-        "candidate.",
+        _title(run, tr("candidates by step")),
+        _title(run, said.format(score=tr(score.title), fold=fold.fold)),
         tuple(groups.names[feature] for feature in shown.features),
         tuple(str(number) for number in shown.numbers),
         tuple(tuple(map(float, row)) for row in shown.shares),
         "",
-        "step",
-        FigureAxis("share of the step's best", low=0.0, high=1.0),
+        tr("step"),
+        FigureAxis(tr("share of the step's best"), low=0.0, high=1.0),
         decimals=2,
         marked=tuple(marked),
-        mark_label="taken",
+        mark_label=tr("taken"),
     )
 
 

@@ -15,7 +15,6 @@ from rankstudio.engine.analysis.selection_stability import SelectionStability, s
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, RowsFigure
-from rankstudio.engine.language import in_english
 
 _MOST_RUNS = 12  # in one figure
 _MOST_FOLDS = 40
@@ -60,10 +59,9 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
 
 
 def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
-    """Yield the figures that have something to show, called by their names."""
+    """Yield the figures that have something to show, by their names, in the language of the process."""
     for one in figures:
-        with in_english():
-            figure = one.make()
+        figure = one.make()
         if figure is not None and not figure.empty:
             yield replace(figure, name=one.name)
 

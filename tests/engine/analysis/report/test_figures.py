@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from gettext import NullTranslations
 
+import pytest
+from experiment.small import dataset, ended, quick
+
+from rankstudio.engine import language
 from rankstudio.engine.analysis.report.figures import STYLE, report_figure
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.report import make_report
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+from rankstudio.engine.analysis.report.study_figures import made, study_figures
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
+from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
+from rankstudio.engine.methods.catalog import method
 
 HOSTILE = '</text><script>alert(1)</script>&"\x00'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,3 +35,49 @@ def test_a_figure_is_a_drawing_in_pixels_with_its_caption() -> None:
     assert root.get("width") == "720"
     assert {"features", "MAP", "run 2"} <= {element.text for element in root.iter(f"{SVG}text")}
     assert not list(root.iter(f"{SVG}script"))
+
+
+class MadeUp(NullTranslations):
+    """Shows what is looked up."""
+
+    def gettext(self, text: str) -> str:
+        return f"«{text}»"
+
+
+def said_by(figure: Figure) -> list[str]:
+    """Return what a figure says besides names, numbers and its caption."""
+    if isinstance(figure, CurvesFigure):
+        bands = [figure.bands] if figure.bands else []
+        return [
+            figure.x.title,
+            figure.y.title,
+            *bands,
+            *(one.label for one in (*figure.levels, *figure.marks)),
+        ]
+    if isinstance(figure, RowsFigure):
+        return [figure.axis.title, *filter(None, [figure.strong_label])]
+    return [figure.column_title, figure.color.title, *filter(None, [figure.mark_label])]
+
+
+def test_figures_of_a_study_are_in_the_language_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the figures of single plots are; what is for everybody alike, as the report, stays English."""
+    data = dataset(3)
+    found, ids = fingerprint(data), tuple(data.feature_ids.tolist())
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), ids, data.feature_names)
+    runs = tuple(
+        ReportedRun(
+            number, ended(run(Plan("small", key, quick(method(key))), data)), recorded, data, RunLabel()
+        )
+        for number, key in enumerate(("greedy-rankrls", "gas"), start=1)
+    )
+    source = ReportSource("My study", runs, ReportSettings())
+    plain = [figure.caption for figure in made(study_figures(source))]
+    page = html_page(make_report(source))
+    monkeypatch.setattr(language._language, "catalog", MadeUp())
+    figures = list(made(study_figures(source)))
+    assert len(figures) == len(plain) > 12
+    for figure in figures:
+        assert "«" in figure.title and "«" in figure.caption, figure.name
+        assert all("«" in text for text in said_by(figure)), (figure.name, said_by(figure))
+    assert html_page(make_report(source)) == page
+    assert not any("«" in caption for caption in plain)
