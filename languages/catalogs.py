@@ -22,7 +22,7 @@ from babel.messages.pofile import read_po, write_po
 from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
-from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED
+from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
@@ -86,7 +86,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     for kind in StepKind:
         yield catalog, kind.value
     yield from (
-        ("rankstudio/engine/analysis/features/substitutes.py", why) for why in (NO_SWAPS, NOT_SWAPPED)
+        ("rankstudio/engine/analysis/features/substitutes.py", why) for why in (NO_SWAPS, NOT_LEARNED, NOT_SWAPPED)
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:

@@ -69,7 +69,7 @@ class GivenDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
         self.name.setFocus()
 
-    def place(self) -> Path:
+    def source(self) -> Path:
         """Return what is to be read."""
         return self._places[self._which.currentIndex()]
 
@@ -79,7 +79,7 @@ class GivenDialog(QDialog):
 
     def _propose(self) -> None:
         """Show the file, and propose its name unless the user wrote another one."""
-        place = self.place()
+        place = self.source()
         self._file.setText(str(place))
         if self.name.text() == self._proposed:
             self._proposed = name_of(place)

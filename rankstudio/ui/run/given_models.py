@@ -39,7 +39,7 @@ class GivenModelsController(GivenController):
             self.failed.emit(tr("A model ranks the documents of open data: open them first, then the model."))
             return
         try:
-            places = model_places([Path(path) for path in paths])
+            places = model_sources([Path(path) for path in paths])
         except DataError as error:
             self.failed.emit(str(error))
             return
@@ -51,7 +51,7 @@ class GivenModelsController(GivenController):
         self.add(tr("Reading models"), _plan_of, place, name or name_of(place))
 
 
-def model_places(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return which models some files may stand for, and what that means: one, or one for each fold.
 
     Raises

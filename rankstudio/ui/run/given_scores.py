@@ -47,7 +47,7 @@ class GivenController(QObject):
 
     def ask_name(self, dialog: GivenDialog, read: Callable[[Path, str], None]) -> None:
         """Open a dialog, and read what it says when it is accepted."""
-        dialog.accepted.connect(lambda: read(dialog.place(), dialog.run_name()))
+        dialog.accepted.connect(lambda: read(dialog.source(), dialog.run_name()))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.reports import write_results
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.run.given_dialog import GivenDialog
-from rankstudio.ui.run.given_models import model_places
+from rankstudio.ui.run.given_models import model_sources
 
 
 def _results(window: MainWindow, folder: Path) -> Path:
@@ -86,9 +86,9 @@ def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
     window.commands["open_model"].trigger()
     dialog = _dialog(window)
     box = dialog.findChild(QComboBox, "given-place")
-    assert box is not None and box.count() == 2 and dialog.place() == path.parent
+    assert box is not None and box.count() == 2 and dialog.source() == path.parent
     box.setCurrentIndex(1)
-    assert dialog.place() == path and dialog.run_name() == "fold1"
+    assert dialog.source() == path and dialog.run_name() == "fold1"
     dialog.accept()
     _second(window)
     assert "fold1 was learned from" in window.notice.text() and window.notice.isVisible()
@@ -106,10 +106,10 @@ def test_which_models_files_stand_for(tmp_path: Path) -> None:
     for name in ("fold1.json", "fold2.json", "other.json"):
         (tmp_path / name).write_text("{}")
     one, two, other = (tmp_path / name for name in ("fold1.json", "fold2.json", "other.json"))
-    assert [place for place, _ in model_places([one])] == [tmp_path, one]
-    assert [place for place, _ in model_places([one, two])] == [tmp_path]
-    assert [place for place, _ in model_places([other])] == [other]
-    assert [place for place, _ in model_places([tmp_path])] == [tmp_path]
+    assert [place for place, _ in model_sources([one])] == [tmp_path, one]
+    assert [place for place, _ in model_sources([one, two])] == [tmp_path]
+    assert [place for place, _ in model_sources([other])] == [other]
+    assert [place for place, _ in model_sources([tmp_path])] == [tmp_path]
 
 
 def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
