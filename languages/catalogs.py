@@ -86,7 +86,8 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     for kind in StepKind:
         yield catalog, kind.value
     yield from (
-        ("rankstudio/engine/analysis/features/substitutes.py", why) for why in (NO_SWAPS, NOT_LEARNED, NOT_SWAPPED)
+        ("rankstudio/engine/analysis/features/substitutes.py", why)
+        for why in (NO_SWAPS, NOT_LEARNED, NOT_SWAPPED)
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:

@@ -11,13 +11,16 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPushButton
 from waiting import wait_until
-from windows import settle
+from windows import open_window, settle
 
 from rankstudio.engine.experiment.reports import write_results
+from rankstudio.engine.export.models import load_model
+from rankstudio.ui.controllers.export_items import _portable_model
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.run.given_dialog import GivenDialog
 from rankstudio.ui.run.given_models import model_sources
+from rankstudio.ui.style.theme import Theme
 
 
 def _results(window: MainWindow, folder: Path) -> Path:
@@ -138,6 +141,29 @@ def test_what_is_no_model_is_said(window: MainWindow, tmp_path: Path, text: str)
     wait_until(window.notice.isVisible)
     assert "wrong.json: this is not a model written by RankStudio" in window.notice.text()
     assert not window.runs.records
+
+
+def test_a_model_needs_open_data(theme: Theme, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text("{}")
+    with open_window(theme, tmp_path / "config") as window:
+        assert not window.commands["open_model"].isEnabled()
+        _drop(window, tmp_path / "m.json")
+        wait_until(window.notice.isVisible)
+        assert "open them first, then the model" in window.notice.text()
+
+
+def test_it_can_be_exported_saying_where_it_comes_from(window: MainWindow, tmp_path: Path) -> None:
+    window.rankers.read(_results(window, tmp_path / "former") / "models" / "fold1.json", "former")
+    _second(window)
+    look_at(window.session, window.runs, window.runs.records[1])
+    window.session.look_at(2)
+    wait_until(lambda: window.current.model is not None and window.current.test)
+    model = window.current.model
+    assert model is not None
+    portable = _portable_model(window.session, window.current, model)
+    assert "fold" not in portable.origin and portable.origin["given"]["name"] == "former"
+    own = load_model(tmp_path / "former" / "models" / "fold1.json")
+    assert portable.features == own.features
 
 
 def test_several_other_files_are_refused(window: MainWindow, tmp_path: Path) -> None:

@@ -72,16 +72,16 @@ def _sentence(name: str, data: str, counts: tuple[int, int], folds: list[int], u
     if seen:
         numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
         return trn(
-            "{name} was learned from the query that it is measured on, or chosen by it: on new queries it "
-            "will measure less.",
+            "{name} was learned from the query that it is measured on, or chosen by it: expect less on new "
+            "queries.",
             "{name} was learned from {seen} of the {n} queries that it is measured on, or chosen by them "
-            "(fold {folds}): on new queries it will measure less.",
+            "(fold {folds}): expect less on new queries.",
             measured,
         ).format(name=name, seen=seen, n=measured, folds=numbers)
     if unclear:
         return tr(
             "{name} was learned from {data}, on other folds than these: it may know queries that it is "
-            "measured on, and measure less on new ones."
+            "measured on, and then less is to be expected on new ones."
         ).format(name=name, data=data)
     return ""
 
