@@ -52,6 +52,11 @@ class Step:
     before: float = field(default=nan, kw_only=True)
 
     @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return False
+
+    @property
     def whole(self) -> bool:
         """Whether it can score: of a path that is not linear a study keeps only one model whole."""
         return True

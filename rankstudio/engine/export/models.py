@@ -14,6 +14,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError, shown
+from rankstudio.engine.export.kernel_values import checked_kernel, kernel_scores
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.tree_prediction import tree_scores
 from rankstudio.engine.export.tree_text import checked_trees
@@ -73,8 +74,8 @@ class Model:
         and their convention, versions; plain values.
     beyond : Mapping
         Empty for a linear model. Else "kind": "thresholds" with a list of them, of which each adds its
-        weight where the feature is above a value; or "trees" with LightGBM's own text, for columns of some
-        ids.
+        weight where the feature is above a value; "trees" with LightGBM's own text, for columns of some ids;
+        or "kernel" with its basis vectors and their weights, for columns of some ids.
     source : str
         Where it was read, for sentences about it; "" for one that was made here.
     plan : Mapping
@@ -145,6 +146,8 @@ class Model:
                 for weak in self.beyond["thresholds"]:
                     scores += weak["adds"] * (X[:, place[weak["id"]]] > weak["above"])
                 return scores
+            case "kernel":
+                return kernel_scores(self.beyond, place, X)
             case _:
                 return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X, self.source)
 
@@ -304,7 +307,9 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
             text = _field(values, "lightgbm", str)
             checked_trees(text, len(columns))
             return {"kind": kind, "columns": columns, "lightgbm": text}
-    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees")
+        case "kernel":
+            return checked_kernel(values, ids)
+    raise ValueError(f"found the kind {shown(kind)}, expected thresholds, trees or kernel")
 
 
 _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])

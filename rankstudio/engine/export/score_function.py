@@ -12,9 +12,16 @@ from typing import Any
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
 from rankstudio.engine.export.tree_text import TextTree, parsed_trees
+from rankstudio.engine.language import tr
 
 DEEPEST = 100
 """Splits one below the other that other programs still read."""
+
+KERNELS_STAY = (
+    "Other programs have weighted sums and trees, and this model is a sum of kernel functions of its basis "
+    "vectors: it is written as RankStudio's own JSON, which predict and evaluate read."
+)
+"""Why no other program is given a kernel model."""
 
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
@@ -99,7 +106,7 @@ def score_function(model: Model) -> ScoreFunction:
     Raises
     ------
     OutputError
-        For trees that no other program has the means for.
+        For trees that no other program has the means for, and for a kernel model.
     DataError
         For trees that are none.
     """
@@ -116,6 +123,8 @@ def score_function(model: Model) -> ScoreFunction:
             places = {i: place for place, i in enumerate(ids)}
             rows = [(places[w["id"]], float(w["above"]), float(w["adds"])) for w in weak]
             trees = tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+        case "kernel":
+            raise OutputError(tr(KERNELS_STAY))
         case _:
             columns = model.beyond["columns"]
             parsed = parsed_trees(model.beyond["lightgbm"], len(columns))

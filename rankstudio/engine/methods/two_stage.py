@@ -35,6 +35,11 @@ class Narrowed(Step):
     inner: Step
     columns: Columns
 
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return self.inner.kernel
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))

@@ -78,7 +78,8 @@ def _writer(
     if selected is None:
         return FormatWriter(tr(form.summary), write, paths)
     scaled = selected.plan.normalize != "none"
-    why = form.refusal(linear=selected.step.linear, scaled=scaled)
+    step = selected.step
+    why = form.refusal(linear=step.linear, scaled=scaled, kernel=step.kernel)
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 

@@ -74,8 +74,12 @@ class ParameterSection(QWidget):
 
     def shown(self) -> list[Field]:
         """Return the fields that can be seen, from top to bottom."""
-        hidden = self._without_ranking
-        return [field for field in self.fields.values() if not (hidden and field.parameter.ranks)]
+        hidden, values = self._without_ranking, self.values()
+        return [
+            field
+            for field in self.fields.values()
+            if field.parameter.counts(values) and not (hidden and field.parameter.ranks)
+        ]
 
     def values(self) -> dict[str, Any]:
         """Return the parameters; a field in error has its last valid value."""
@@ -85,6 +89,7 @@ class ParameterSection(QWidget):
         """Show values, telling nobody."""
         for name, value in values.items():
             self.fields[name].set_value(value)
+        self._hide_others()
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
         """Say which features the data have, for the fields that name some."""
@@ -106,6 +111,10 @@ class ParameterSection(QWidget):
         self._entry, self._without_ranking = entry, without_ranking
         if entry is not None and entry.key not in self._kept:
             self._kept[entry.key] = {p.name: self._make(p) for p in entry.parameters}
+        self._hide_others()
+
+    def _hide_others(self) -> None:
+        """Show the fields that count, and no others."""
         seen = self.shown()
         for fields in self._kept.values():
             for field in fields.values():
@@ -123,4 +132,5 @@ class ParameterSection(QWidget):
 
     @Slot(object)
     def _tell(self, _value: object) -> None:
+        self._hide_others()
         self.edited.emit(self.sender())

@@ -44,6 +44,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     A linear model adds weight times value. Thresholds (RankBoost) add up feature by feature. Trees are split
     by LightGBM into Shapley values, the mean over all orders in which features may become known of what each
     one changes (Lundberg & Lee 2017), summed over the trees.
+    A kernel model is no sum over features: it has no parts.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if step.linear:
         used = np.flatnonzero(step.coef)
         return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
-    if not step.learned:  # no feature made them
+    if not step.learned or step.kernel:  # no feature made them, or all did together
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     beyond = step.beyond_weights(feature_ids.tolist())
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}

@@ -207,13 +207,16 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """The grids and all else that has several values, as in the form: the method's, then the ranker's.
 
-        Where a ranker ranks, what concerns only the method's own model is not asked for.
+        Where a ranker ranks, what concerns only the method's own model is not asked for; nor is what does not
+        count with the other parameters.
         """
         ranker = self.ranker_entry
         own = [p for p in self.entry.parameters if not (ranker and p.ranks)]
+        own = [p for p in own if p.counts(self.parameters)]
         axes = [Axis(p, p.values(v)) for p in own if p.several(v := self.parameters[p.name])]
         if ranker:
-            given = [(p, self.ranker_parameters[p.name]) for p in ranker.parameters]
+            counting = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
+            given = [(p, self.ranker_parameters[p.name]) for p in counting]
             axes += [Axis(p, p.values(v), ranker.label) for p, v in given if p.several(v)]
         return tuple(axes)
 

@@ -72,6 +72,11 @@ class StoredStep(Step):
         return f"{self.stored}, step {self.number}"
 
     @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return bool(self.beyond.get("kind") == "kernel")
+
+    @property
     def whole(self) -> bool:
         """Whether it can score."""
         return bool(self.beyond)

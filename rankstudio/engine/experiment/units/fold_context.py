@@ -292,8 +292,10 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if joint and not entry.groups:
         raise PlanError(refusal_of_groups(entry, len(joint)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}
-    arguments = {**parameters, **{name: getattr(plan, name) for name in entry.takes}}
-    for p in entry.parameters:
+    counting = [p for p in entry.parameters if p.counts(parameters)]
+    arguments = {p.name: parameters[p.name] for p in counting}
+    arguments |= {name: getattr(plan, name) for name in entry.takes}
+    for p in counting:
         if p.kind is Kind.FEATURES:
             arguments[p.name] = tuple(_column(p.label, i, columns) for i in arguments[p.name])
         elif p.kind is Kind.COSTS and arguments[p.name]:

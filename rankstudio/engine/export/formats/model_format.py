@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import KERNELS_STAY, ScoreFunction
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import write_bytes
 
@@ -79,15 +79,19 @@ class ModelFormat:
     extra: str = ""
     beside: str = ""
 
-    def refusal(self, *, linear: bool, scaled: bool) -> str:
+    def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
         """Return why it cannot express a model, as a sentence; "" where it can.
 
         Parameters
         ----------
         linear, scaled : bool
             Whether the model is a weighted sum, and whether its inputs are scaled within a query.
+        kernel : bool
+            Whether it is a sum of kernel functions.
         """
-        if scaled and not self.scales:
+        if kernel:
+            text = tr(KERNELS_STAY)
+        elif scaled and not self.scales:
             text = tr(
                 "{format} scores one document at a time, and this model was learned from features scaled "
                 "within each query (query_minmax): learn it without, or scale the values before they are "

@@ -36,7 +36,7 @@ GAMMA = Parameter(
     option="--gamma",
     low=0.0,
     open_low=True,
-    applies=("kernel", ("rbf", "poly")),
+    only_with=("kernel", ("rbf", "poly")),
 )
 
 DEGREE = Parameter(
@@ -50,7 +50,7 @@ DEGREE = Parameter(
     option="--degree",
     low=1,
     high=20,
-    applies=("kernel", ("poly",)),
+    only_with=("kernel", ("poly",)),
 )
 
 COEF0 = Parameter(
@@ -63,7 +63,7 @@ COEF0 = Parameter(
     source="Airola 2011, eq. (2.9)",
     option="--coef0",
     low=0.0,
-    applies=("kernel", ("poly",)),
+    only_with=("kernel", ("poly",)),
 )
 
 N_BASIS = Parameter(
@@ -106,6 +106,6 @@ MAPPED = (
     replace(GAMMA, default=(2.0**-6,)),
     DEGREE,
     COEF0,
-    *(replace(p, applies=WITH_KERNEL) for p in (N_BASIS, BASIS)),
+    *(replace(p, only_with=WITH_KERNEL) for p in (N_BASIS, BASIS)),
 )
 """Of a method that is linear by default, and with a kernel learns on the Nyström map."""

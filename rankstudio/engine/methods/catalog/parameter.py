@@ -51,8 +51,9 @@ class Parameter:
     ranks : bool
         For a selector: whether this concerns only the model that ranks with the selected features. Where
         another method ranks with them, it is not asked for.
-    applies : tuple of (name, keys)
-        Another parameter, a choice, and for which of its values this one counts; ("", ()) where always.
+    only_with : tuple of (str, tuple), or ()
+        Another parameter of the method and the values of it with which this one counts; with all others it is
+        neither asked for nor given to the estimator.
     """
 
     name: str
@@ -69,13 +70,7 @@ class Parameter:
     choices: tuple[tuple[str, str], ...] = ()
     none_label: str = ""
     ranks: bool = False
-    applies: tuple[str, tuple[str, ...]] = ("", ())
-
-    def applies_to(self, values: Mapping[str, Any]) -> bool:
-        """Tell whether it counts with these values of all parameters of the method, in canonical form."""
-        name, keys = self.applies
-        given = values.get(name)
-        return not name or not set(keys).isdisjoint((given,) if isinstance(given, str) else given or ())
+    only_with: tuple[str, tuple[Any, ...]] | tuple[()] = ()
 
     @property
     def expected(self) -> str:
@@ -108,6 +103,14 @@ class Parameter:
         else:
             text = tr("from {low:g} to {high}") if high else tr("from {low:g} up")
         return text.format(low=self.low, high=high)
+
+    def counts(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether it counts with some of the values of the method's other parameters, by name."""
+        if not self.only_with:
+            return True
+        name, with_these = self.only_with
+        value = values.get(name)
+        return any(one in with_these for one in (value if isinstance(value, tuple) else (value,)))
 
     def check(self, value: Any) -> Any:
         """Return one value as a program gives it to the estimator, a number of a grid and no text for one.

@@ -354,8 +354,8 @@ SVM_MAP = Method(
 
 RANKERS: tuple[Method, ...] = (
     RANKRLS,
-    KERNEL_RANKRLS,
     RANKSVM,
+    KERNEL_RANKRLS,
     LISTNET,
     COORDINATE_ASCENT,
     ADARANK,

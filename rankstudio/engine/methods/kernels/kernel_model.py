@@ -14,9 +14,6 @@ from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
 from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.steps import Iteration, Step
 
-KIND = "kernel"
-"""Of a kernel model among the models that are not linear."""
-
 
 @dataclass(frozen=True, eq=False)
 class KernelModel:
@@ -55,7 +52,7 @@ class KernelModel:
         if callable(self.kernel.function):
             raise OutputError("A kernel that is a function of Python cannot be written.")
         return {
-            "kind": KIND,
+            "kind": "kernel",
             "kernel": {
                 "function": self.kernel.function,
                 "gamma": self.kernel.gamma,
@@ -95,6 +92,11 @@ class KernelStep(BasisStep):
 
     model: KernelModel
 
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return True
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return self.model.scores(np.ascontiguousarray(columns.T))
@@ -112,6 +114,11 @@ class KernelIteration(Iteration):
 
     basis: Ints
     model: KernelModel
+
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return True
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""

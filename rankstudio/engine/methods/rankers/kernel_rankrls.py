@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.shared import LAMBDA
+from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
+from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
+from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
@@ -39,7 +42,7 @@ class _Decomposed:
         return self.system.n_bytes
 
 
-class KernelRankRLS(LinearRanker):
+class KernelRankRLS(HoldOutRanker):
     """Kernel RankRLS fits a ranker that is a sum of kernel functions, by least squares on pairs.
 
     Minimises RankRLS's loss, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||², over
@@ -191,6 +194,15 @@ class KernelRankRLS(LinearRanker):
             yield Note(found.said, kind=DependentBasisWarning)
         return found
 
+    def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        if self.n_basis is not None:
+            raise ParameterError("n_basis", self.n_basis, "None: these are held out of the exact model")
+        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
+        refuse_too_large(len(data.y), None, exact=True)
+        everything = np.arange(len(data.y), dtype=np.int64)
+        kernel = _kernel_rows(data, kernel_of(self))(everything)
+        return HeldOutPredictor(KernelDecomposition.of_kernel(kernel), data.y, self.checked("regularization"))
+
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
         assert isinstance(last, BasisStep)
@@ -211,17 +223,24 @@ def _decompose(data: QueryData, kernel: Kernel, n_basis: int | None, way: str, s
     exact = n_basis is None or n_basis >= m
     if exact:
         refuse_too_large(m, None, exact=True)
-    if kernel.function == PRECOMPUTED:
-        given = _precomputed(data)
-        rows = given.__getitem__
-    else:
-        rows = lambda R: kernel.matrix(data.X[R], data.X)  # noqa: E731
+    rows = _kernel_rows(data, kernel)
     everything = np.arange(m, dtype=np.int64)
     if exact:
         return _Decomposed(DualSystem.of(rows(everything), factor), everything)
     found, said = nystrom_features(rows, data.ptr, n_basis, way, seed)
     inverse = found.dual(np.eye(found.basis.size))
     return _Decomposed(ReducedSystem.of(found.features, inverse, found.basis, factor), found.basis, said)
+
+
+def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
+    """Return the function from rows of documents (r,) to the kernel's values between them and all (r, m)."""
+    if kernel.function == PRECOMPUTED:
+        return _precomputed(data).__getitem__
+    return partial(_between, kernel, data.X)
+
+
+def _between(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
+    return kernel.matrix(X[rows], X)
 
 
 def _precomputed(data: QueryData) -> Floats:

@@ -153,7 +153,8 @@ def test_columns_of_axes_are_called_like_no_other_column(entry: Method) -> None:
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
 def test_any_parameter_of_any_method_can_have_several_values(entry: Method) -> None:
     for p in entry.parameters:
-        plan = Plan("x", entry.key, {p.name: _two(p)})
+        needed = {p.only_with[0]: p.only_with[1][0]} if p.only_with else {}
+        plan = Plan("x", entry.key, {**needed, p.name: _two(p)})
         assert [axis.parameter for axis in plan.axes if not axis.is_grid or p.kind is Kind.GRID].count(p) == 1
         assert {repr(s.parameters[p.name]) for s in plan.combinations} == {
             repr(value) for value in p.values(plan.parameters[p.name])

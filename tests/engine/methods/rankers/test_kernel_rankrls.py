@@ -227,3 +227,14 @@ def test_one_query_leaves_nothing_to_learn_from() -> None:
     X, y, _ = data(m=10)
     with pytest.raises(DatasetError, match="leave-query-out predictions of kernel RankRLS: expected"):
         KernelRankRLS().leave_query_out(X, y, qid=np.zeros(10))
+
+
+def test_pairs_are_held_out_of_the_exact_kernel() -> None:
+    X, y, _ = data(m=12)
+    method = KernelRankRLS(gamma=2.0, regularization=0.3)
+    found = method.leave_pair_out(X, y, pairs=[[2, 7]])[0]
+    left = np.setdiff1d(np.arange(12), [2, 7])
+    alone = method.fit(X[left], y[left], qid=np.zeros(10)).predict(X)
+    assert found[0] - found[1] == pytest.approx(alone[2] - alone[7], rel=1e-9)
+    with pytest.raises(ParameterError, match="n_basis: expected None: these are held out of the exact model"):
+        KernelRankRLS(n_basis=5).leave_pair_out(X, y)
