@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -82,9 +83,7 @@ def _kernel(found: Any) -> Kernel:
 def _numbers(found: Any, name: str, length: int | None) -> list[float]:
     """Return a list of finite numbers, of a length where one is given."""
     right = isinstance(found, list) and (length is None or len(found) == length)
-    if right and all(type(value) in (int, float) for value in found):
-        values = [float(value) for value in found]
-        if np.isfinite(values).all():
-            return values
+    if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in found):
+        return [float(value) for value in found]
     expected = "finite numbers" if length is None else f"{length} finite numbers"
     raise ValueError(f"found {shown(found)} as {name}, expected a list of {expected}")

@@ -309,7 +309,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
             return {"kind": kind, "columns": columns, "lightgbm": text}
         case "kernel":
             return checked_kernel(values, ids)
-    raise ValueError(f"found the kind {shown(kind)}, expected thresholds, trees or kernel")
+    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel")
 
 
 _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])

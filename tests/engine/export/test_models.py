@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.data.letor.reader import load_letor
-from rankstudio.engine.errors import DataError, ParameterError
+from rankstudio.engine.errors import DataError, OutputError, ParameterError
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
+from rankstudio.engine.export.score_function import score_function
 
 FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
 WEAK = {"id": 3, "above": 0.25, "adds": 1}
@@ -67,6 +69,63 @@ def test_what_is_no_model_is_told_by_its_field(tmp_path: Path, changes: Any, mes
         load_model(path)
     assert str(raised.value).startswith(f"{path}: ")
     assert len(str(raised.value)) < 400
+
+
+def kernel_of(**changes: Any) -> dict[str, Any]:
+    kernel = {"function": "rbf", "gamma": 0.5, "degree": 3, "coef0": 1.0}
+    values = {
+        "kind": "kernel",
+        "kernel": kernel,
+        "columns": [3],
+        "vectors": [[0.5], [1]],
+        "weights": [1, -0.5],
+    }
+    return {"model": values | changes}
+
+
+RBF = kernel_of()["model"]["kernel"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"kernel": None},
+            "found None as kernel, expected function, gamma, degree, coef0, the function being",
+        ),
+        ({"kernel": RBF | {"function": "precomputed"}}, "the function being one of rbf, poly, linear"),
+        ({"kernel": RBF | {"gamma": 0}}, "expected a degree from 1 up and gamma above 0"),
+        ({"kernel": RBF | {"degree": 2.5}}, "expected a degree from 1 up and gamma above 0"),
+        ({"kernel": RBF | {"coef0": "1"}}, "as gamma and coef0, expected a list of 2 finite numbers"),
+        ({"columns": [4]}, r"found \[4\] as columns, expected features of the model, each once"),
+        ({"columns": "3"}, "found '3' as columns, expected a list of ids of features"),
+        ({"weights": [1, 10**400]}, "as weights, expected a list of finite numbers"),
+        ({"weights": [1, True]}, "as weights, expected a list of finite numbers"),
+        ({"vectors": [[0.5]]}, "expected 2 vectors, one for each weight"),
+        ({"vectors": [[0.5], [0.5, 1.0]]}, "as a vector, expected a list of 1 finite numbers"),
+    ],
+    ids=str,
+)
+def test_a_kernel_model_that_is_none_is_refused(tmp_path: Path, changes: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        load_model(write(tmp_path, **kernel_of(**changes)))
+
+
+def test_a_kernel_model_scores_with_its_basis_vectors(tmp_path: Path) -> None:
+    model = load_model(write(tmp_path, **kernel_of()))
+    X = np.array([[9.0, 9.0, 0.5], [9.0, 9.0, 1.0]])
+    expected = [1 - 0.5 * np.exp(-0.125), np.exp(-0.125) - 0.5]
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-14)
+    save_model(tmp_path / "again.json", model)
+    assert load_model(tmp_path / "again.json").beyond == model.beyond
+    with pytest.raises(OutputError, match=r"a model that is not linear is written as \.json, not as \.csv"):
+        save_model(tmp_path / "model.csv", model)
+    with pytest.raises(
+        OutputError, match="it is written as RankStudio's own JSON, which predict and evaluate"
+    ):
+        score_function(model)
+    for form in MODEL_FORMATS.values():
+        assert "basis vectors" in form.refusal(linear=False, scaled=False, kernel=True)
 
 
 def test_a_field_that_comes_twice_is_refused(tmp_path: Path) -> None:

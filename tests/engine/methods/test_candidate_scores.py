@@ -18,6 +18,7 @@ from rankstudio.engine.steps import Step
 COMPARES_NONE = {
     "rankrls",
     "ranksvm",
+    "kernel-rankrls",
     "rankboost",
     "adarank",
     "listnet",

@@ -57,7 +57,7 @@ KERNEL_RANKRLS = Method(
     parameters=(
         replace(
             LAMBDA,
-            default=tuple(4.0**e for e in range(-3, 4)),
+            default=tuple(4.0**e for e in range(-5, 3)),
             source="Pahikkala et al. 2009, eq. (12)",
         ),
         KERNEL,

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, Kern
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_features
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
-from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, KernelFunction
+from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Note, Step, WorkProgress
 
@@ -120,11 +120,9 @@ class RankSVM(ConvergingRanker):
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
-        if self.kernel == PRECOMPUTED:
-            raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
-        kernel, settings = kernel_of(self), basis_of(self)
+        kernel, settings = self._kernel()
         if kernel.function == "linear":
-            yield from super().learn(data)
+            yield from self.learn(data)
             return
         features, said = kernel_features(data, kernel, *settings)
         if said:
@@ -136,7 +134,13 @@ class RankSVM(ConvergingRanker):
 
     def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield the steps of :meth:`work`."""
-        yield from LinearRanker.learn(self, data)
+        linear = self._kernel()[0].function == "linear"
+        yield from super().learn(data) if linear else LinearRanker.learn(self, data)
+
+    def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
+        if self.kernel == PRECOMPUTED:
+            raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
+        return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]

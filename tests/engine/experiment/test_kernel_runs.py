@@ -1,0 +1,63 @@
+"""Runs of methods with a kernel: what a study keeps, what files have, and who ranks a selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.features.score_contributions import score_contributions
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.reports import write_results
+from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
+from rankstudio.engine.export.models import load_model
+from rankstudio.engine.methods.two_stage import Narrowed
+
+SETTINGS = {"kernel": "rbf", "gamma": [0.25, 1.0], "n_basis": 20}
+PLANS = {
+    "alone": Plan("small", "kernel-rankrls", {**SETTINGS, "regularization": [0.1, 1.0]}),
+    "ranksvm": Plan("small", "ranksvm", {**SETTINGS, "C": [0.1]}),
+    "judge": Plan(
+        "small",
+        "gas",
+        {"n_features_to_select": 3},
+        ranker="kernel-rankrls",
+        ranker_parameters={**SETTINGS, "regularization": [0.1]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.basis.DependentBasisWarning")
+def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, tmp_path: Path) -> None:
+    dataset = make_ranking(n_queries=24, seed=1)
+    result = run_plan(PLANS[name], dataset)
+    chosen, ids = result.folds[0].chosen, dataset.feature_ids.tolist()
+    assert chosen.step.kernel
+    assert isinstance(chosen.step, Narrowed) == (name == "judge")
+    test = dataset.folds[0].test
+    assert test is not None
+    scores = chosen.step.scores(np.ascontiguousarray(test.X.T))
+    path = next(path for path in result.folds[0].paths if path.unit == chosen.unit)
+    stored = unpack_path(pack_path(path, chosen.step, ids), chosen.unit, ids)
+    (kept,) = [step for step in stored.steps if step.whole and isinstance(step, StoredStep)]
+    assert kept.kernel
+    np.testing.assert_array_equal(kept.scores(np.ascontiguousarray(test.X.T)), scores)
+    write_results(result, tmp_path)
+    model = load_model(tmp_path / "models" / "fold1.json")
+    assert model.beyond["kind"] == "kernel"
+    np.testing.assert_array_equal(model.predict(test.X), scores)
+    assert model.needed == {ids[column] for column in chosen.step.selected}
+    assert score_contributions(chosen.step, test.X, dataset.feature_ids).columns == ()
+
+
+def test_axes_are_those_that_the_kernel_has() -> None:
+    linear = Plan("small", "ranksvm", {"C": [1.0]})
+    assert [axis.name for axis in linear.axes] == ["C"]
+    gaussian = Plan("small", "ranksvm", {"C": [1.0], "kernel": "rbf"})
+    assert [axis.name for axis in gaussian.axes] == ["C", "gamma"]
+    ranked = Plan("small", "gas", ranker="kernel-rankrls", ranker_parameters={"kernel": "linear"})
+    assert [axis.name for axis in ranked.axes if axis.ranker] == ["ranker.regularization"]
