@@ -63,12 +63,13 @@ class KernelSystem(ABC):
 
         Notes
         -----
-        O(k(|q| + |H|)²) for a query of |q| documents with |H| basis vectors and a λ; threads share the
-        queries, and change no bit.
+        O(k(|q| + |H|)²) for a query of |q| documents with |H| basis vectors and a λ, and with basis vectors
+        O(k³) where that is less; threads share the queries, and change no bit. Where there is one query,
+        nothing is left to learn from, and all scores are 0.
         """
         outputs = as_columns(self.along)
         count, ptr, documents = len(regularizations), self.factor.ptr, self.factor.documents
-        found = np.empty((count, int(documents[-1]), outputs.shape[1]))
+        found = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
@@ -80,7 +81,7 @@ class KernelSystem(ABC):
                 found[first : first + step, rows] = self._without(q, grid, targets[own], outputs)
 
         with STEADY, pool(size > _WORTH_THREADS) as (executor, workers):  # the products are small
-            share(executor, workers, work, range(ptr.size - 1))
+            share(executor, workers, work, range(ptr.size - 1 if ptr.size > 2 else 0))
         return found if self.along.ndim > 1 else found[:, :, 0]
 
     def residuals(self, predicted: Floats) -> Floats:
@@ -214,6 +215,9 @@ class ReducedSystem(KernelSystem):
         own, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held, p = self.weights[first:last], own.stop - own.start
+        if p > len(self.values):
+            theta = self._without_long(self.rows[own], held, grid, targets, outputs)
+            return np.asarray((self.rows if self.scores is None else self.scores)[documents] @ theta)
         bordered = np.concatenate((self.rows[own], held))
         inverse = 1.0 / (self.values + grid[:, None])
         products = _products(bordered, inverse)
@@ -229,6 +233,21 @@ class ReducedSystem(KernelSystem):
         mu = border[:, :, :p] @ left_out - border[:, :, p:]
         theta = inverse[:, :, None] * (outputs - self.rows[own].T @ left_out + held.T @ mu)
         return np.asarray(self.scores[documents] @ theta)
+
+    def _without_long(
+        self, rows: Floats, held: Floats, grid: Floats, targets: Floats, outputs: Floats
+    ) -> Floats:
+        """Return θ (L, k, v) without a query of more rows than there are unknowns, O(k³).
+
+        (Λ + λI - W_q'W_q) θ = τ - W_q'N_q + B_H'μ, B_Hθ = 0.
+        """
+        left = -(rows.T @ rows) + (self.values + grid[:, None])[:, :, None] * np.eye(len(self.values))
+        right = np.concatenate((outputs - rows.T @ targets, held.T), axis=1)
+        solved = np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape)))
+        free, border = solved[:, :, : outputs.shape[1]], solved[:, :, outputs.shape[1] :]
+        if not len(held):
+            return np.asarray(free)
+        return np.asarray(free - border @ np.linalg.solve(held @ border, held @ free))
 
     @property
     def n_bytes(self) -> int:
