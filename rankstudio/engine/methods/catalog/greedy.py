@@ -5,7 +5,14 @@ from __future__ import annotations
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.parameter import Parameter
-from rankstudio.engine.methods.catalog.shared import LAMBDA, LEAVE_QUERY_OUT, SIZE
+from rankstudio.engine.methods.catalog.shared import (
+    COST,
+    LAMBDA,
+    LEAVE_QUERY_OUT,
+    SIZE,
+    TIES,
+    WEIGHTING,
+)
 from rankstudio.engine.methods.catalog.value_kind import Kind
 
 GREEDY_RANKRLS = Method(
@@ -28,6 +35,9 @@ GREEDY_RANKRLS = Method(
     parameters=(
         LAMBDA,
         SIZE,
+        COST,
+        TIES,
+        WEIGHTING,
         Parameter(
             name="pinned",
             label="pinned",

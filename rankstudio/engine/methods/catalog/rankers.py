@@ -9,10 +9,14 @@ from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMM
 from rankstudio.engine.methods.catalog.method import Method, StepKind
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.catalog.shared import (
+    COST,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
+    PAIRS,
+    TIES,
     TOL,
+    WEIGHTING,
     C,
     max_iter,
     rounds,
@@ -35,7 +39,7 @@ RANKRLS = Method(
     live=True,
     library=("solver", "tol", "max_iter"),
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
-    parameters=(LAMBDA,),
+    parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
 )
 
 KERNEL_RANKRLS = Method(

@@ -79,6 +79,64 @@ TOL = Parameter(
 )
 
 
+COST = Parameter(
+    name="cost",
+    label="cost",
+    kind=Kind.CHOICE,
+    default="magnitude",
+    help=(
+        "What a pair costs whose labels differ by d and whose scores differ by g: (d − g)², or (1 − g)² "
+        "whatever d is, or (1 − g/d)², which allows greater errors where d is great."
+    ),
+    source="Pahikkala et al. 2009, eqs. (20) to (22)",
+    option="--cost",
+    choices=(
+        ("magnitude", "differences of labels"),
+        ("unit", "1 for every pair"),
+        ("inverse", "relative differences"),
+    ),
+)
+
+TIES = Parameter(
+    name="ties",
+    label="ties",
+    kind=Kind.SWITCH,
+    default=True,
+    help="Whether pairs of documents with equal labels count, which should get equal scores.",
+    source="Pahikkala et al. 2009, section 5.1",
+    option="--ties",
+    only_with=("cost", ("magnitude",)),
+)
+
+WEIGHTING = Parameter(
+    name="weighting",
+    label="queries weigh",
+    kind=Kind.CHOICE,
+    default="size",
+    help=(
+        "What the loss of a query's pairs is divided by: its number of documents, so that a query counts as "
+        "much as it has documents; its number of pairs, so that all queries count alike; or nothing."
+    ),
+    source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
+    option="--weighting",
+    choices=(("size", "by documents"), ("pairs", "all alike"), ("none", "by pairs")),
+)
+
+PAIRS = Parameter(
+    name="pairs",
+    label="pairs",
+    kind=Kind.CHOICE,
+    default="query",
+    help=(
+        "Whether pairs of documents of different queries count too, though no measure looks at them; or no "
+        "pairs but the documents' labels alone, with a bias: ordinary regression."
+    ),
+    source="Pahikkala et al. 2009, section 5.1",
+    option="--pairs",
+    choices=(("query", "inside queries"), ("all", "over all queries"), ("pointwise", "documents, no pairs")),
+)
+
+
 def max_iter(default: int, high: int, what: str = "Iterations at most.", source: str = "") -> Parameter:
     """Return the parameter that bounds a method's iterations."""
     return Parameter(

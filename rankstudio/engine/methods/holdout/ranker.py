@@ -60,4 +60,9 @@ class HoldOutRanker(LinearRanker):
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
-        return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, self.checked("regularization"))
+        regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
+        return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
+
+    def held_out_loss(self) -> tuple[str, str]:
+        """Return the loss and the weighting of :class:`HeldOutPredictor` that the ranker has."""
+        return "differences", "size"

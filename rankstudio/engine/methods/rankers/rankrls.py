@@ -10,14 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
+from rankstudio.engine.methods.pair_costs import pair_rows, unusual
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
     centred_labels,
     left_out_outputs,
     several_outputs,
 )
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
+from rankstudio.engine.querywise.pair_cost.held_out import held_out_weights, losses_inside
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.steps import Step
@@ -34,7 +39,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||²
     (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1 X^'y^ with ^ centring inside each query
-    (eq. (5)).
+    (eq. (5)). Other losses of a pair are those of Pahikkala et al. (2009), section 2.4, and the minimum is
+    w = (X'MM'X + λI)^-1 X'MN (eq. (28)).
 
     Parameters
     ----------
@@ -48,14 +54,27 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         X^'y^.
     max_iter : int, default 1000
         Conjugate gradients at most.
+    cost : {"magnitude", "unit", "inverse"}, default "magnitude"
+        The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
+        (1 - g/d)² (eqs. (21), (20) and (22)).
+    ties : bool, optional
+        Whether pairs of equal labels count, with g²; for the cost "magnitude" alone. Without it they do where
+        they can.
+    weighting : {"size", "pairs", "none"}, default "size"
+        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
+    pairs : {"query", "all", "pointwise"}, default "query"
+        "all": pairs of documents of different queries count too (section 5.1), and ``weighting`` is by the
+        documents or pairs of all queries together. "pointwise": regression on the labels of the documents
+        with a bias that is not regularised; its weights are those of "all" with the default cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
         The weights; a row an output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        The leave-query-out squared error, summed over documents; of conjugate gradients, which leave no query
-        out, the minimised sum; NaN after :meth:`partial_fit`.
+        The leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
+        inside left-out queries; of conjugate gradients, which leave no query out, the minimised sum; NaN
+        after :meth:`partial_fit`.
     n_iter_ : int
         Conjugate gradients taken; 1 without.
 
@@ -81,11 +100,19 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         solver: str = "auto",
         tol: float = 1e-10,
         max_iter: int = 1000,
+        cost: str = "magnitude",
+        ties: bool | None = None,
+        weighting: str = "size",
+        pairs: str = "query",
     ) -> None:
         self.regularization = regularization
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.cost = cost
+        self.ties = ties
+        self.weighting = weighting
+        self.pairs = pairs
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter if self.solver == "cg" else 1
@@ -93,12 +120,18 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def learn(self, data: QueryData | SparseQueryData) -> Iterator[Step]:
         """Yield the one step there is, all features at once; by conjugate gradients one each."""
         regularization = self.checked("regularization")
-        gradients = self._gradients
+        gradients, pairs = self._gradients, self.checked("pairs")
+        ranked, data = data, pair_rows(data, self.pair_cost())
         if gradients.serve(data) or isinstance(data, SparseQueryData):
+            if pairs != "query":
+                raise ParameterError("pairs", pairs, "query where conjugate gradients learn")
             yield from gradients.iterations(data, centred_labels(data), regularization)
             return
         n = data.X.shape[1]
-        if _statistics_fit(data):
+        if pairs != "query":
+            coef, _, errors = self._global_models(dense(ranked), regularization)
+            criterion = float(errors.sum())
+        elif _statistics_fit(data):
             coef = weights(data.statistics, regularization)
             _, errors = leave_query_out_models(data.statistics, regularization)
             criterion = float(errors.sum())
@@ -107,13 +140,51 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             criterion = float(residuals @ residuals)
         yield Step(1, tuple(range(n)), coef, criterion, np.empty(0))
 
-    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:  # noqa: D102 - inherited
+    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step] | None:  # noqa: D102 - inherited
+        if self.checked("pairs") != "query":
+            return None
+        return self._nested(PairRows.of(data, self.pair_cost()), order)
+
+    def _nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:
         from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
 
         regularization = self.checked("regularization")
         coefs, errors = nested_models(data, np.array(order), regularization)
         for k in range(1, len(order) + 1):
             yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
+
+    def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
+        """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""
+        cost = self.pair_cost()
+        self._pointwise(cost)
+        statistics = global_statistics(data, cost)
+        models, _ = leave_query_out_models(statistics, regularization)
+        return weights(statistics, regularization), models, losses_inside(data, cost, models)
+
+    def _pointwise(self, cost: PairCost) -> bool:
+        """Tell whether there are no pairs; ParameterError for a loss of pairs then."""
+        if self.pairs == "pointwise" and not cost.default:
+            expected = "query or all with another cost, ties or weighting: documents have no pairs"
+            raise ParameterError("pairs", self.pairs, expected)
+        return self.pairs == "pointwise"
+
+    def held_out_loss(self) -> tuple[str, str]:
+        """Return the loss of held-out documents of one ranking; ParameterError for one that it is not for.
+
+        Returns
+        -------
+        loss, weighting : str
+            As :class:`rankstudio.engine.methods.holdout.predictor.HeldOutPredictor` has them.
+        """
+        cost = self.pair_cost()
+        if not cost.ties or cost.weighting == "pairs":
+            name = unusual(cost)
+            expected = (
+                "the cost magnitude with ties, weighting size or none, where pairs or sets are left out"
+            )
+            raise ParameterError(name, getattr(cost, name), expected)
+        pointwise = self.checked("pairs") == "pointwise" and self._pointwise(cost)
+        return "documents" if pointwise else "differences", cost.weighting
 
     def leave_query_out(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:
         """Predict each document with the model learned from all queries but its own.
@@ -139,12 +210,19 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         regularization = self.checked("regularization")
         if outputs is not None:
+            self.refuse_several_outputs()
             return left_out_outputs(data, outputs, regularization)
         data = dense(data)
-        if not _statistics_fit(data):
+        rows = PairRows.of(data, self.pair_cost())
+        if self.checked("pairs") != "query":
+            _, models, _ = self._global_models(data, regularization)
+        elif _statistics_fit(rows):
+            models, _ = leave_query_out_models(rows.statistics, regularization)
+        elif rows is data:
             _, residuals = held_out_residuals(data, regularization)
             return np.asarray(data.in_original_order(data.centred[1] - residuals))
-        models, _ = leave_query_out_models(data.statistics, regularization)
+        else:
+            models = held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
         per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
         predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
         return predicted

@@ -13,9 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows, unusual
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.querywise.nested_rankrls import factorise
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
@@ -188,11 +189,12 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     return coef.T
 
 
-class SeveralOutputs(LinearRanker):
+class SeveralOutputs(PairwiseLeastSquares):
     """Base of a ranker by least squares that learns several outputs at once, and from further queries later.
 
-    Its parameters include ``regularization``, and ``solver``, ``tol`` and ``max_iter`` of
-    :class:`ConjugateGradients`.
+    Its parameters include ``regularization``, ``solver``, ``tol`` and ``max_iter`` of
+    :class:`ConjugateGradients`, and those of the loss of a pair. Several outputs are learned with the default
+    one, further queries with any whose pairs are inside queries.
 
     Attributes
     ----------
@@ -204,6 +206,7 @@ class SeveralOutputs(LinearRanker):
     solver: str
     tol: float
     max_iter: int
+    pairs: str
 
     criterion_: float | Floats
     n_iter_: int
@@ -232,6 +235,7 @@ class SeveralOutputs(LinearRanker):
         self._queries = query_ids(qid)
         if outputs is None:
             return self._fit(data)
+        self.refuse_several_outputs()
         self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
             data, outputs, self.checked("regularization"), self._gradients
         )
@@ -263,6 +267,11 @@ class SeveralOutputs(LinearRanker):
         """
         outputs = several_outputs(y)
         data = self._further(X, y if outputs is None else outputs[:, 0], qid)
+        if self.checked("pairs") != "query":
+            raise ParameterError("pairs", self.pairs, "query where further queries come")
+        if outputs is not None:
+            self.refuse_several_outputs()
+        data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
         before = getattr(self, "_sums", None)
         if before is None and hasattr(self, "coef_"):
@@ -276,6 +285,14 @@ class SeveralOutputs(LinearRanker):
         self.n_iter_ = 1
         return self
 
+    def refuse_several_outputs(self) -> None:
+        """Raise ParameterError where the loss is one that several outputs are not learned with."""
+        expected = "{} with labels of several outputs, or one output at a time"
+        if name := unusual(self.pair_cost()):
+            raise ParameterError(name, getattr(self, name), expected.format("the default"))
+        if self.checked("pairs") != "query":
+            raise ParameterError("pairs", self.pairs, expected.format("query"))
+
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
         """Check further queries, and return them grouped."""
         first = not hasattr(self, "coef_")
@@ -284,8 +301,10 @@ class SeveralOutputs(LinearRanker):
         return data
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
+        last, data = taken[-1], pair_rows(data, self.pair_cost())
         self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
+        if self.pairs != "query":
+            return
         if isinstance(last, Iteration):
             self._gradients.warn_unless_converged(last)
         elif "statistics" in vars(data):

@@ -10,6 +10,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
@@ -22,7 +23,7 @@ from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
 
-class GreedyRankRLS(GrowingSelector):
+class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
     In each step the feature is added with which RankRLS, trained without each query in turn, predicts the
@@ -84,6 +85,10 @@ class GreedyRankRLS(GrowingSelector):
         columns together with those before; a feature of no group is one by itself, and so is each without
         groups. k, κ and μ count groups, a group costs what its features cost together, and with one of its
         features it is pinned or banned as a whole.
+    cost, ties, weighting
+        The loss of a pair, as :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS` has them. The error
+        is then the loss of the pairs of left-out queries, still exact. Other than the defaults are for dense
+        X, and differ from ``costs``, which are of features.
 
     Attributes
     ----------
@@ -126,6 +131,9 @@ class GreedyRankRLS(GrowingSelector):
         budget: float | None = None,
         size_penalty: float = 0.0,
         groups: Sequence[Sequence[int]] = (),
+        cost: str = "magnitude",
+        ties: bool | None = None,
+        weighting: str = "size",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.regularization = regularization
@@ -140,6 +148,9 @@ class GreedyRankRLS(GrowingSelector):
         self.budget = budget
         self.size_penalty = size_penalty
         self.groups = groups
+        self.cost = cost
+        self.ties = ties
+        self.weighting = weighting
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
@@ -154,7 +165,9 @@ class GreedyRankRLS(GrowingSelector):
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         rules = self.rules(groups)
+        cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
+        data = pair_rows(data, cost)
         with ExitStack() as stack:
             k = groups.greatest(rules.k)
             searches = Searches(data, regularization, k, self.algorithm, stack)

@@ -10,6 +10,7 @@ from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import Search
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.support import memory
@@ -159,7 +160,9 @@ class Searches:
         if isinstance(data, SparseQueryData):
             return data
         if "sparse columns" not in data.remembered:
-            data.remembered["sparse columns"] = SparseQueryData.of(data)
+            # Columns are centred where they are used, which leaves mirrored rows as they are.
+            dense = data.mirrored if isinstance(data, PairRows) else data
+            data.remembered["sparse columns"] = SparseQueryData.of(dense)
         sparse: SparseQueryData = data.remembered["sparse columns"]
         return sparse
 

@@ -1,0 +1,50 @@
+"""The pairwise loss of a method of least squares, as its parameters say it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
+from rankstudio.engine.querywise.query_data import QueryData
+
+
+class PairwiseLeastSquares(LinearRanker):
+    """Base of the methods that minimise the squared errors of pairs, with a cost and weights of queries.
+
+    Their parameters include ``cost``, ``ties`` and ``weighting``.
+    """
+
+    cost: str
+    ties: bool | None
+    weighting: str
+
+    def pair_cost(self) -> PairCost:
+        """Return the loss; ParameterError where a parameter is out of range or does not go with another."""
+        cost, weighting = self.checked("cost"), self.checked("weighting")
+        ties = cost == "magnitude" if self.ties is None else self.checked("ties")
+        return PairCost(cost, ties, weighting)
+
+
+def pair_rows(data: Any, cost: PairCost) -> Any:
+    """Return data whose squared errors are the loss: those given where it is the usual one.
+
+    Raises
+    ------
+    ParameterError
+        For another loss of sparse features.
+    """
+    if not isinstance(data, QueryData) and not cost.default:
+        expected = "the defaults (cost magnitude, ties True, weighting size) where X is sparse, or a dense X"
+        name = unusual(cost)
+        raise ParameterError(name, getattr(cost, name), expected)
+    return data if cost.default else PairRows.of(data, cost)
+
+
+def unusual(cost: PairCost) -> str:
+    """Return the first parameter that is not at its default, "" where all are."""
+    usual = PairCost()
+    names = [name for name in ("cost", "ties", "weighting") if getattr(cost, name) != getattr(usual, name)]
+    return names[0] if names else ""

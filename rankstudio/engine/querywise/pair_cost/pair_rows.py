@@ -1,0 +1,81 @@
+"""Training data whose rows are those of a pairwise loss: what least squares on queries takes for centred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.querywise.pair_cost.class_rows import class_rows
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.query_data import QueryData
+
+
+@dataclass(frozen=True, eq=False)
+class PairRows(QueryData):
+    """Rows S_q X_q and targets t_q with ||t_q - S_q X_q w||² the loss of the pairs of query q.
+
+    Whatever works on centred rows or on their Gram matrices minimises that loss on these, and its
+    leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the targets
+    and ``ptr`` where each query's rows begin.
+    """
+
+    @classmethod
+    def of(cls, data: QueryData, cost: PairCost) -> QueryData:
+        """Return the rows of a cost, made once; the data themselves where it is the default one."""
+        if cost.default:
+            return data
+        key = "pair rows", cost
+        if key not in data.remembered:
+            made = class_rows(data.X, data.y, data.ptr, cost)
+            data.remembered[key] = cls(*made, n_settings=data.n_settings)
+        rows: PairRows = data.remembered[key]
+        return rows
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """The rows and their targets as they are."""
+        return self.X, self.y
+
+    def narrowed(self, columns: Sequence[int]) -> QueryData:
+        """Return the same rows with some of the features."""
+        chosen = np.ascontiguousarray(self.X[:, list(columns)])
+        return PairRows(chosen, self.y, self.ptr, n_settings=self.n_settings)
+
+    @property
+    def mirrored(self) -> QueryData:
+        """The rows with their negatives, over √2: of the same products, and centred in each query."""
+        sizes = np.diff(self.ptr)
+        place = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
+        ptr, after = 2 * self.ptr, place + np.repeat(sizes, sizes)
+        X, y = np.empty((2 * self.y.size, self.X.shape[1])), np.empty(2 * self.y.size)
+        for values, mirrored in ((self.X, X), (self.y, y)):
+            mirrored[place] = values * np.sqrt(0.5)
+            mirrored[after] = -mirrored[place]
+        return QueryData(X, y, ptr)
+
+
+def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats]]:
+    """Yield for each query a factor of the Laplacian of its pairs, for whatever scores its documents.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data; its features do not count.
+    cost : PairCost
+
+    Yields
+    ------
+    factor : ndarray of shape (r, |q|)
+        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q| + 1 rows more than labels.
+    targets : ndarray of shape (r,)
+        t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
+    """
+    for first, last in pairwise(data.ptr.tolist()):
+        ptr = np.array([0, last - first])
+        factor, targets, _ = class_rows(np.eye(last - first), data.y[first:last], ptr, cost)
+        yield factor, targets
