@@ -179,7 +179,7 @@ def test_choices_are_told(form, edits):
     assert edits.pop(0) == {"select_by": "NDCG@10"}
     assert [edit["method"] for edit in edits] == ["greedy-rankrls", "rankrls"]
     assert edits[0]["parameters"]["algorithm"] == "algorithm1"
-    assert set(edits[1]["parameters"]) == {"regularization"}
+    assert set(edits[1]["parameters"]) == set(method("rankrls").defaults)
 
 
 def test_another_method_and_back_loses_nothing(form, edits):
@@ -262,3 +262,19 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
         assert item.toolTip() == lacking.lacking
         assert box.model().item(box.findData("rankrls")).isEnabled()
     made.deleteLater()
+
+
+def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):
+    assert form.field("ties").isVisible()
+    form.set_plan(Plan(data="x", parameters={"cost": "unit", "ties": False}))
+    assert not form.field("ties").isVisible()
+    form.set_plan(Plan(data="x", parameters={"cost": ["unit", "magnitude"]}))
+    assert form.field("ties").isVisible()
+    field = form.field("cost")
+    field.set_value("inverse")
+    field.edited.emit("inverse")
+    assert edits[-1]["parameters"]["cost"] == "inverse"
+    assert not form.field("ties").isVisible()
+    field.set_value("magnitude")
+    field.edited.emit("magnitude")
+    assert form.field("ties").isVisible()

@@ -20,6 +20,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     swap_criteria,
     swap_seconds,
 )
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.statistics.clusters import Clusters
 
@@ -169,7 +171,9 @@ def substitutes(
     heaviest = set(sorted(selected, key=lambda column: -abs(step.coef[column]))[:MOST_SHOWN])
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown(correlations, clusters, ranked)
-    regularization = _regularization(plan, path.unit.parameters, path.unit.combination.ranker)
+    parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
+    regularization = _regularization(plan, parameters)
+    data = PairRows.of(data, PairCost.of(parameters))
     changes: dict[tuple[int, int], float] = {}
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
@@ -192,10 +196,10 @@ def substitutes(
     )
 
 
-def _regularization(plan: Plan, method: Mapping[str, Any], ranker: Mapping[str, Any]) -> float | None:
+def _regularization(plan: Plan, parameters: Mapping[str, Any]) -> float | None:
     """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
-    entry, parameters = (plan.ranker_entry, ranker) if plan.ranker_entry else (plan.entry, method)
-    if entry.given:
+    entry = plan.ranker_entry or plan.entry
+    if entry.given or parameters.get("pairs", "query") != "query":
         return None
     exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
     return float(parameters["regularization"]) if exact else None

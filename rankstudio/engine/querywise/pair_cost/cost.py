@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +39,14 @@ class PairCost:
     cost: str = "magnitude"
     ties: bool = True
     weighting: str = "size"
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> PairCost:
+        """Return the loss that parameters of a method tell, the default one where it has none."""
+        if "cost" not in parameters:
+            return cls()
+        ties = parameters["cost"] == "magnitude" and parameters["ties"]
+        return cls(parameters["cost"], ties, parameters["weighting"])
 
     def __post_init__(self) -> None:
         if self.cost not in COSTS:

@@ -176,3 +176,23 @@ def test_groups_are_swapped_as_a_whole_and_their_features_never_alone():
     joint = {column for group in groups.groups if len(group) > 1 for column in group}
     alone = [swap for group in result.groups for swap in group.swaps] + list(result.better)
     assert not any({swap.removed, swap.added} & joint for swap in alone)
+
+
+def test_swaps_are_by_the_cost_of_the_plan():
+    train = make()
+    result = found(train, parameters={"regularization": [4.0], "cost": "inverse", "weighting": "pairs"})
+    swap = result.groups[0].swaps[0]
+
+    def loss(columns):
+        model = RankRLS(4.0, cost="inverse", weighting="pairs").fit(
+            train.X[:, columns], train.y, qid=train.qid
+        )
+        return model.criterion_ / train.n_documents
+
+    columns = [swap.added if c == swap.removed else c for c in result.selected]
+    assert swap.change == pytest.approx(loss(columns) - loss(list(result.selected)))
+
+
+def test_all_pairs_over_queries_have_no_fast_swaps():
+    parameters = {"regularization": [4.0], "pairs": "all"}
+    assert found(make(), 1, method="rankrls", parameters=parameters).why_no_swaps == NO_SWAPS

@@ -371,3 +371,12 @@ def test_plans_of_old_studies_are_the_plans_of_today() -> None:
     for stored, made in ((plain, Plan("x")), (ranked, plan)):
         assert plan_from_dict({"data": "x", **json.loads(stored)}) == made
     assert json.dumps(plan.combinations[1].values) == "[1.0, 1.0]"
+
+
+def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:
+    plan = Plan("x", parameters={"regularization": [1.0], "cost": "unit", "ties": ["yes", "no"]})
+    assert [axis.name for axis in plan.axes] == ["regularization"]
+    both = plan.changed(parameters={**plan.parameters, "cost": ["unit", "magnitude"]})
+    assert [axis.name for axis in both.axes] == ["regularization", "cost", "ties"]
+    ranked = Plan("x", "gas", ranker="rankrls", ranker_parameters={"cost": "unit", "ties": ["yes", "no"]})
+    assert "ranker.ties" not in [axis.name for axis in ranked.axes]

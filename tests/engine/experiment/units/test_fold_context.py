@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.events import BaselineFound
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import FoldContext
+from rankstudio.engine.experiment.units.fold_context import FoldContext, estimator
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.steps import WorkProgress
 
@@ -119,3 +119,15 @@ def test_criteria_are_divided_by_documents_where_they_are_sums_over_them() -> No
         (Plan("small", "fsmrank", ranker="rankrls"), m),
     ):
         assert make_fold_context(plan, fold).divisor == divisor
+
+
+@pytest.mark.parametrize(
+    ("cost", "ties", "passed"),
+    [("unit", "yes", None), ("magnitude", "no", False), ("magnitude", "yes", True)],
+)
+def test_an_estimator_gets_no_parameter_that_does_not_count(
+    cost: str, ties: str, passed: bool | None
+) -> None:
+    plan = Plan("sample", "rankrls", {"regularization": [2.0], "cost": cost, "ties": ties})
+    made = estimator(plan, plan.entry, plan.combinations[0].parameters, np.arange(1, 4))
+    assert (made.cost, made.ties) == (cost, passed)
