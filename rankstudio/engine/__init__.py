@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.file_reader import load_data as load_data
     from rankstudio.engine.data.letor.reader import load_letor as load_letor
+    from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
+    from rankstudio.engine.data.preferences.label_preferences import sample_preferences as sample_preferences
+    from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
+    from rankstudio.engine.data.preferences.summary import summarise_preferences as summarise_preferences
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
     from rankstudio.engine.experiment.reports import write_results as write_results
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Fold": "rankstudio.engine.data.dataset",
+    "Preferences": "rankstudio.engine.data.preferences.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",
     "RunResult": "rankstudio.engine.experiment.results.results",
     "load_plan": "rankstudio.engine.experiment.plan.toml",
@@ -64,6 +69,9 @@ _HOMES = {
     "load_data": "rankstudio.engine.data.formats.file_reader",
     "load_letor": "rankstudio.engine.data.letor.reader",
     "load_model": "rankstudio.engine.export.models",
+    "read_preferences": "rankstudio.engine.data.preferences.csv_file",
+    "sample_preferences": "rankstudio.engine.data.preferences.label_preferences",
+    "summarise_preferences": "rankstudio.engine.data.preferences.summary",
     "open_dataset": "rankstudio.engine.data.folders",
 }
 

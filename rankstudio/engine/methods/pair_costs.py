@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData
 
 
-class PairwiseLeastSquares(LinearRanker):
+class PairwiseLeastSquares(PreferenceLearner):
     """Base of the methods that minimise the squared errors of pairs, with a cost and weights of queries.
 
     Their parameters include ``cost``, ``ties`` and ``weighting``.
@@ -29,18 +29,24 @@ class PairwiseLeastSquares(LinearRanker):
 
 
 def pair_rows(data: Any, cost: PairCost) -> Any:
-    """Return data whose squared errors are the loss: those given where it is the usual one.
+    """Return data whose squared errors are the loss: those given where it is the usual one of labels.
 
     Raises
     ------
     ParameterError
-        For another loss of sparse features.
+        For another loss of labels with sparse features.
     """
-    if not isinstance(data, QueryData) and not cost.default:
+    if isinstance(data, QueryData):
+        return PairRows.of(data, cost)
+    if data.preferences is not None:
+        from rankstudio.engine.querywise.pair_cost.preference_rows import sparse_preference_rows  # noqa: PLC0415 - scipy
+
+        return sparse_preference_rows(data, cost)
+    if not cost.default:
         expected = "the defaults (cost magnitude, ties True, weighting size) where X is sparse, or a dense X"
         name = unusual(cost)
         raise ParameterError(name, getattr(cost, name), expected)
-    return data if cost.default else PairRows.of(data, cost)
+    return data
 
 
 def unusual(cost: PairCost) -> str:

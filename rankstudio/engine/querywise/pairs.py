@@ -38,6 +38,7 @@ class Pairs(Queries):
     lower, higher : ndarray of shape (m,)
         How many documents of its query have a lower and a higher label.
     n_pairs : int
+        How many pairs there are, or what they weigh.
 
     Notes
     -----
@@ -61,7 +62,7 @@ class Pairs(Queries):
         return degrees
 
     @cached_property
-    def n_pairs(self) -> int:
+    def n_pairs(self) -> float:
         """How many pairs there are."""
         return int(self.lower.sum())
 

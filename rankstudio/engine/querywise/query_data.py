@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
 from rankstudio.engine.support.threads import blas
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,8 @@ class QueryData:
     n_settings : int
         How many settings are expected to learn from these data, for methods that can save work by doing more
         of it once for all of them.
+    preferences : Preferences or None
+        Of rows over others, where these are what there is to learn; the labels are 0 then.
     """
 
     X: Floats
@@ -50,6 +55,7 @@ class QueryData:
     validation: Floats | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
     n_settings: int = 1
+    preferences: Preferences | None = None
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -78,6 +84,7 @@ class QueryData:
             self.order,
             validation,
             n_settings=self.n_settings,
+            preferences=self.preferences,
         )
         if "statistics" in vars(self):
             vars(narrow)["statistics"] = self.statistics.narrowed(chosen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,9 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.querywise.magnitude import check_magnitudes, column_name
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.preferences import Preferences
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +37,15 @@ class SparseQueryData:
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
         ``X = original_X[order]``; None where the rows stood together from the beginning.
+    preferences : Preferences or None
+        As :class:`QueryData` has them.
     """
 
     X: Any  # scipy's own types do not say what they hold
     y: Floats
     ptr: Ints
     order: Ints | None = None
+    preferences: Preferences | None = None
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:

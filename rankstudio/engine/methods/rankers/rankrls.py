@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.pair_costs import pair_rows, unusual
+from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
     centred_labels,
@@ -156,6 +158,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
         """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""
         cost = self.pair_cost()
+        if data.preferences is not None:
+            raise ParameterError("pairs", self.pairs, "query with preferences, which are of one query each")
         self._pointwise(cost)
         statistics = global_statistics(data, cost)
         models, _ = leave_query_out_models(statistics, regularization)
@@ -186,14 +190,23 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         pointwise = self.checked("pairs") == "pointwise" and self._pointwise(cost)
         return "documents" if pointwise else "differences", cost.weighting
 
-    def leave_query_out(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:
+    def leave_query_out(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Floats:
         """Predict each document with the model learned from all queries but its own.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
-        y : array-like of shape (m,) or (m, v)
+        y : array-like of shape (m,) or (m, v), optional
         qid : array-like of shape (m,), optional
+        preferences : Preferences, optional
+            In place of y, as for :meth:`fit`.
 
         Returns
         -------
@@ -206,7 +219,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             For documents of one query only: no other is left to learn from.
         """
         outputs = several_outputs(y)
-        data = self._group(X, y if outputs is None else outputs[:, 0], qid)
+        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        data = preferring(self._group(X, labels, qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         regularization = self.checked("regularization")
         if outputs is not None:

@@ -12,8 +12,10 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows, unusual
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, unusual
+from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
@@ -216,7 +218,14 @@ class SeveralOutputs(PairwiseLeastSquares):
     def _gradients(self) -> ConjugateGradients:
         return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Self:
         """Learn from documents, labels and queries; parameters as for :meth:`steps`.
 
         Parameters
@@ -225,23 +234,33 @@ class SeveralOutputs(PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v)
             Labels; v outputs are learned from one factorisation.
         qid : array-like of shape (m,), optional
+        preferences : Preferences, optional
+            Between rows of X of one query each, in place of y.
 
         Returns
         -------
         self
         """
         outputs = several_outputs(y)
-        data = self._validated(X, y if outputs is None else outputs[:, 0], qid)
+        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        data = self._validated(X, labels, qid)
         self._queries = query_ids(qid)
         if outputs is None:
-            return self._fit(data)
+            return self._fit(preferring(data, preferences))
         self.refuse_several_outputs()
         self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
             data, outputs, self.checked("regularization"), self._gradients
         )
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Self:
         """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
 
         Parameters
@@ -250,6 +269,8 @@ class SeveralOutputs(PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v)
         qid : array-like of shape (m,), optional
             Their queries, all of whose documents come in one call; without it they are one query.
+        preferences : Preferences, optional
+            In place of y, as for :meth:`fit`.
 
         Returns
         -------
@@ -266,7 +287,8 @@ class SeveralOutputs(PairwiseLeastSquares):
         of one ``fit`` on everything, up to rounding.
         """
         outputs = several_outputs(y)
-        data = self._further(X, y if outputs is None else outputs[:, 0], qid)
+        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        data = preferring(self._further(X, labels, qid), preferences)
         if self.checked("pairs") != "query":
             raise ParameterError("pairs", self.pairs, "query where further queries come")
         if outputs is not None:
@@ -301,13 +323,14 @@ class SeveralOutputs(PairwiseLeastSquares):
         return data
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last, data = taken[-1], pair_rows(data, self.pair_cost())
+        last = taken[-1]
         self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
-        if self.pairs != "query":
-            return
         if isinstance(last, Iteration):
             self._gradients.warn_unless_converged(last)
-        elif "statistics" in vars(data):
+        if isinstance(last, Iteration) or self.pairs != "query":
+            return
+        data = PairRows.of(data, self.pair_cost())
+        if "statistics" in vars(data):
             total = data.statistics.total
             self._sums = total[:-1, :-1], total[:-1, -1]
         else:

@@ -15,6 +15,7 @@ from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_features
+from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import OptimizerState
 
 
-class RankSVM(ConvergingRanker):
+class RankSVM(ConvergingRanker, PreferenceLearner):
     """RankSVM fits a linear ranking support vector machine.
 
     Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with
     y_i > y_j, p = 2 for the squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge
-    (Joachims 2002; thesis of Airola 2011, section 4.2.2).
+    (Joachims 2002; thesis of Airola 2011, section 4.2.2). Where it learns from preferences, these are the
+    pairs, the loss of each multiplied by its weight; their magnitudes do not count.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ class RankSVM(ConvergingRanker):
         features, said = kernel_features(data, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
-        mapped = QueryData(features.features, data.y, data.ptr)
+        mapped = QueryData(features.features, data.y, data.ptr, preferences=data.preferences)
         for step in super().learn(mapped):
             assert isinstance(step, Iteration)
             yield kernel_iteration(step, kernel, data.X, features)
@@ -164,7 +166,13 @@ class RankSVM(ConvergingRanker):
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
 
-        return minimise(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)), C, tol, max_iter)
+        if data.preferences is not None:
+            from rankstudio.engine.querywise.preference_pairs import PreferencePairs  # noqa: PLC0415 - as above
+
+            pairs: Pairs = PreferencePairs(data.preferences, data.ptr, executor, workers)
+        else:
+            pairs = Pairs(data.y, data.ptr, executor, workers)
+        return minimise(LinearPairs(data.X, pairs), C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState]]:
         loss, solver = self.checked("loss"), self.checked("solver")

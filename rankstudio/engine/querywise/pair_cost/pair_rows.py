@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.querywise.pair_cost.class_rows import class_rows
+from rankstudio.engine.querywise.pair_cost.class_rows import Rows, class_rows
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.query_data import QueryData
 
@@ -26,12 +26,12 @@ class PairRows(QueryData):
 
     @classmethod
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
-        """Return the rows of a cost, made once; the data themselves where it is the default one."""
-        if cost.default:
+        """Return the rows of a cost, made once; the data themselves where they are centred for it anyway."""
+        if cost.default and data.preferences is None:
             return data
         key = "pair rows", cost
         if key not in data.remembered:
-            made = class_rows(data.X, data.y, data.ptr, cost)
+            made = _rows(data, cost)
             data.remembered[key] = cls(*made, n_settings=data.n_settings)
         rows: PairRows = data.remembered[key]
         return rows
@@ -59,6 +59,14 @@ class PairRows(QueryData):
         return QueryData(X, y, ptr)
 
 
+def _rows(data: QueryData, cost: PairCost) -> Rows:
+    if data.preferences is None:
+        return class_rows(data.X, data.y, data.ptr, cost)
+    from rankstudio.engine.querywise.pair_cost.preference_rows import preference_rows  # noqa: PLC0415 - scipy
+
+    return preference_rows(data.X, data.ptr, data.preferences, cost)
+
+
 def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats]]:
     """Yield for each query a factor of the Laplacian of its pairs, for whatever scores its documents.
 
@@ -75,6 +83,12 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     targets : ndarray of shape (r,)
         t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
     """
+    if data.preferences is not None:
+        from rankstudio.engine.querywise.pair_cost.preference_rows import preference_factor  # noqa: PLC0415 - scipy
+
+        for q in range(data.ptr.size - 1):
+            yield preference_factor(data.preferences, data.ptr, q, cost)
+        return
     for first, last in pairwise(data.ptr.tolist()):
         ptr = np.array([0, last - first])
         factor, targets, _ = class_rows(np.eye(last - first), data.y[first:last], ptr, cost)

@@ -17,7 +17,7 @@ from rankstudio.engine.steps import Iteration
 def test_they_end_at_the_direct_solution(problem: Problem) -> None:
     X, y, qid, regularization = problem
     direct = RankRLS(regularization=regularization).fit(X, y, qid=qid).coef_
-    scale = max(1e-300, float(np.abs(direct).max()))
+    scale = max(1e-9, float(np.abs(direct).max()))  # where products cancel there is rounding alone
     for documents in (X, scipy.sparse.csr_array(X)):
         found = RankRLS(regularization=regularization, solver="cg", tol=1e-15, max_iter=60)
         with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:

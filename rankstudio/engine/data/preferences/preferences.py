@@ -1,0 +1,137 @@
+"""Pairwise preferences between documents as one value: the edges of a graph (Pahikkala et al. 2009, 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+LEAST, GREATEST = 1e-30, 1e30
+"""Between which magnitudes and weights are, so that their squares and inverses are numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Preferences of one document over another, a directed multigraph.
+
+    Two documents may be compared any number of times, also both ways.
+
+    Attributes
+    ----------
+    winner, loser : ndarray of shape (l,), int64, read-only
+        Rows of the data, from 0, of the document that is preferred and of the other one.
+    magnitude : ndarray of shape (l,), read-only
+        By how much, greater than 0: what the difference of two labels is where there are labels. A number
+        stands for all.
+    weight : ndarray of shape (l,), read-only
+        Of the squared or hinge loss of each, greater than 0: 2 counts as much as the same preference twice. A
+        number stands for all.
+
+    Raises
+    ------
+    ParameterError
+        For rows that are none, a document that is preferred to itself, or numbers out of their range.
+
+    Examples
+    --------
+    >>> Preferences([0, 2], [1, 1], magnitude=[1, 3])
+    <Preferences: 2>
+    """
+
+    winner: Ints
+    loser: Ints
+    magnitude: Floats = 1.0  # type: ignore[assignment]
+    weight: Floats = 1.0  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        winner, loser = _rows("winner", self.winner), _rows("loser", self.loser)
+        if winner.shape != loser.shape:
+            raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one for each winner")
+        if (same := np.flatnonzero(winner == loser)).size:
+            at = int(same[0])
+            expected = f"another document than the winner in preference {at}"
+            raise ParameterError("loser", int(loser[at]), expected)
+        object.__setattr__(self, "winner", winner)
+        object.__setattr__(self, "loser", loser)
+        for name in ("magnitude", "weight"):
+            object.__setattr__(self, name, _positive(name, getattr(self, name), winner.size))
+
+    def __len__(self) -> int:
+        return int(self.winner.size)
+
+    def __repr__(self) -> str:
+        return f"<Preferences: {len(self):,}>"
+
+    def in_order(self, order: Ints | None) -> Preferences:
+        """Return the same preferences of rows that were put in another order, ``X[order]``."""
+        if order is None:
+            return self
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return Preferences(place[self.winner], place[self.loser], self.magnitude, self.weight)
+
+    def among(self, first: int, last: int) -> Preferences:
+        """Return those whose winner is one of the rows first … last - 1, with rows counted from the first."""
+        mine = (self.winner >= first) & (self.winner < last)
+        sizes = self.magnitude[mine], self.weight[mine]
+        return Preferences(self.winner[mine] - first, self.loser[mine] - first, *sizes)
+
+    def check_queries(self, query: Ints) -> None:
+        """Raise DatasetError unless both documents of each preference are rows of one query.
+
+        Parameters
+        ----------
+        query : ndarray of shape (m,)
+            Number of the query of each row.
+        """
+        if not len(self):
+            raise DatasetError("preferences: expected at least one, found none.")
+        greatest = int(max(self.winner.max(), self.loser.max()))
+        if greatest >= query.size:
+            raise DatasetError(
+                f"preferences: expected rows of X, 0 to {query.size - 1}, found row {greatest}."
+            )
+        across = np.flatnonzero(query[self.winner] != query[self.loser])
+        if across.size:
+            at = int(across[0])
+            raise DatasetError(
+                f"preferences: expected two documents of one query in each, found rows {self.winner[at]} and "
+                f"{self.loser[at]} of different queries in preference {at}."
+            )
+
+
+def _rows(name: str, values: ArrayLike) -> Ints:
+    """Return row numbers as an array of their own."""
+    found = np.asarray(values)
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise ParameterError(name, values, "a list of row numbers, whole and from 0 up")
+    if found.size and int(found.min()) < 0:
+        raise ParameterError(name, int(found.min()), "row numbers from 0 up")
+    if found.size and int(found.max()) > np.iinfo(np.int64).max:
+        raise ParameterError(name, int(found.max()), "rows of the data")
+    rows = found.astype(np.int64)
+    rows.setflags(write=False)
+    return rows
+
+
+def _positive(name: str, values: ArrayLike, size: int) -> Floats:
+    """Return numbers, one for each preference."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(name, values, "numbers greater than 0") from None
+    if found.ndim and found.shape != (size,):
+        raise ParameterError(name, f"shape {found.shape}", f"a number, or {size}, one for each preference")
+    whole = np.full(size, float(found)) if not found.ndim else found.copy()
+    bad = np.flatnonzero(~((whole >= LEAST) & (whole <= GREATEST)))
+    if bad.size:
+        expected = f"numbers greater than 0, from {LEAST:g} to {GREATEST:g}"
+        raise ParameterError(name, float(whole[bad[0]]), expected)
+    whole.setflags(write=False)
+    return whole

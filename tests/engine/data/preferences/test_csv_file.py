@@ -1,0 +1,107 @@
+"""Files of preferences: documents by number and by id, and errors with their line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.preferences.csv_file import read_preference_file, read_preferences
+from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
+
+
+def make(comments: bool = False) -> RankingDataset:
+    """Two queries of three and two documents."""
+    told = ["docid = A", "docid = B", "docid = 1", "docid = A", "docid = A"] if comments else None
+    return RankingDataset.from_arrays(np.eye(5), np.arange(5), [7, 7, 7, 8, 8], comments=told)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "some.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def values(preferences: Preferences) -> list[tuple[float, ...]]:
+    columns = preferences.winner, preferences.loser, preferences.magnitude, preferences.weight
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "qid,winner,loser,magnitude,weight\n7,1,3\n8,2,1,0.5\n7,2,1,,3\n",
+        "7,1,3,1,1\r\n\r\n8,2,1,0.5,1\r\n7,02,1,1,3\r\n",
+        "\ufeffQID;Winner;Loser\n7;1;3\n8;2;1;0.5\n7;2;1;1;3",
+        '7\t"1"\t3\n8\t2\t1\t5e-1\n7\t 2 \t1\t1.0\t3.0\n',
+    ],
+)
+def test_documents_are_numbered_within_their_query(tmp_path: Path, text: str) -> None:
+    expected = [(0, 2, 1.0, 1.0), (4, 3, 0.5, 1.0), (1, 0, 1.0, 3.0)]
+    assert values(read_preferences(written(tmp_path, text), make())) == expected
+
+
+def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "7,A,B\n7,1,2\n7,3,A\n")
+    assert values(read_preferences(path, make(comments=True))) == [
+        (0, 1, 1.0, 1.0),
+        (2, 1, 1.0, 1.0),
+        (2, 0, 1.0, 1.0),
+    ]
+
+
+def test_queries_of_other_parts_are_passed_over(tmp_path: Path) -> None:
+    file = read_preference_file(written(tmp_path, "9,1,2\n7,1,2\n"))
+    assert file.queries == {"7", "9"}
+    assert len(file.checksum) == 64
+    assert values(file.of_part(make(), elsewhere={"9"})) == [(0, 1, 1.0, 1.0)]
+    with pytest.raises(FormatError, match="line 1: found '9', expected a query of the data, such as '7'"):
+        file.of_part(make())
+    other = read_preference_file(written(tmp_path, "9,1,2\n"))
+    with pytest.raises(DatasetError, match="found no preference between documents of the data"):
+        other.of_part(make(), elsewhere={"9"})
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        ("7,1\n", 1, "found '7,1', expected qid,winner,loser, and magnitude and weight where they are not 1"),
+        ("7,1,2\n7,1,2,1,1,1\n", 2, "found '7,1,2,1,1,1', expected qid,winner,loser"),
+        ("7,,2\n", 1, "found '7,,2', expected qid,winner,loser"),
+        ('7,1,"2\n', 1, "expected qid,winner,loser"),
+        (
+            "qid,winner,loser\n7,4,2\n",
+            2,
+            "found '4', expected a document of query '7': its id, or a number from",
+        ),
+        ("7,1,0\n", 1, "found '0', expected a document of query '7': its id, or a number from 1 to 3"),
+        ("7,1,X\n", 1, "found 'X', expected a document of query '7': its id, or a number from 1 to 3"),
+        ("7,2,2\n", 1, "found '2', expected another document than the winner"),
+        ("7,1,2,0\n", 1, "found '0', expected a magnitude greater than 0, from 1e-30 to 1e+30"),
+        ("7,1,2,1,-1\n", 1, "found '-1', expected a weight greater than 0"),
+        ("7,1,2,many\n", 1, "found 'many', expected a magnitude"),
+        ("7,1,2,nan\n", 1, "found 'nan', expected a magnitude"),
+    ],
+)
+def test_a_line_that_says_nothing_is_named(tmp_path: Path, text: str, line: int, sentence: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        read_preferences(written(tmp_path, text), make())
+    assert refused.value.line == line
+    assert sentence in str(refused.value)
+
+
+def test_an_id_of_several_documents_names_none(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="found 'A', expected an id that one document of the query has"):
+        read_preferences(written(tmp_path, "8,A,2\n"), make(comments=True))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "qid,winner,loser\n"])
+def test_a_file_without_preferences_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DatasetError, match="found no preference, expected qid,winner,loser"):
+        read_preferences(written(tmp_path, text), make())
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileAccessError, match=r"nothing\.csv"):
+        read_preferences(tmp_path / "nothing.csv", make())
