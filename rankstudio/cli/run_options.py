@@ -16,6 +16,7 @@ from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_gro
 from rankstudio.engine.data.letor.compression import ENDINGS
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
@@ -30,7 +31,10 @@ _PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize",
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # What else says what to run, or where it is kept.
-_SAID_BY_STUDY = ("data", "sample", "folds", "groups", "measures", "study", "scores", "models", *DESTINATIONS)
+_SAID_BY_STUDY = (
+    *("data", "sample", "folds", "groups", "preferences", "measures", "study", "scores", "models"),
+    *DESTINATIONS,
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +81,13 @@ def _add_places(where: Any) -> None:
         metavar="FILE",
         help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
         'their ids, as in "BM25: 21, 22; TF: 1, 2"',
+    )
+    where.add_argument(
+        "--preferences",
+        type=Path,
+        metavar="FILE",
+        help='learn from preferences between documents in place of labels: a CSV file with lines "qid,winner,'
+        'loser[,magnitude[,weight]]", documents by their ids, or by their numbers in the query from 1',
     )
     where.add_argument(
         "--scores",
@@ -285,6 +296,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
         changes["columns"] = columns
     if args.groups is not None:
         changes["groups"] = _groups(args.groups)
+    if args.preferences is not None:
+        changes["preferences"] = named_preferences(args.preferences)
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of((plan or Plan(data="")).changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)

@@ -56,7 +56,7 @@ def refuse_beside_scores(args: argparse.Namespace) -> None:
         The text names the option.
     """
     given = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
-    given += [name for name in ("refit",) if getattr(args, name)]
+    given += [name for name in ("refit", "preferences") if getattr(args, name)]
     if given:
         option = f"--{given[0].replace('_', '-')}"
         raise PlanError(

@@ -32,6 +32,7 @@ from rankstudio.engine.experiment.results.results import FoldResult, PathResult,
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.querywise.query_data import QueryData
@@ -202,6 +203,7 @@ def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDa
     """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
     divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
     _check_rule(plan, divided)
+    check_preferences(plan, divided)
     return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
 
 

@@ -176,7 +176,7 @@ def test_a_ranker_learns_with_the_selected_features(folder, capsys, word) -> Non
     assert main([*command, f"--{word}", "rankrls", f"--{word}-lambda", "3"]) == 0
     plan = json.loads(capsys.readouterr().out)["plan"]
     assert "rankrls" in plan.values()
-    assert {"regularization": [3.0]} in plan.values()
+    assert plan["ranker_parameters"]["regularization"] == [3.0]
     with pytest.raises(SystemExit, match="0"):
         main(["run", "--help"])
     assert "--judge" not in capsys.readouterr().out

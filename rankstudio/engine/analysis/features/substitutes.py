@@ -172,7 +172,7 @@ def substitutes(
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown(correlations, clusters, ranked)
     parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
-    regularization = _regularization(plan, parameters)
+    regularization = _regularization(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: dict[tuple[int, int], float] = {}
     group_swaps: tuple[GroupSwap, ...] = ()
@@ -196,10 +196,11 @@ def substitutes(
     )
 
 
-def _regularization(plan: Plan, parameters: Mapping[str, Any]) -> float | None:
+def _regularization(plan: Plan, parameters: Mapping[str, Any], data: QueryData) -> float | None:
     """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
     entry = plan.ranker_entry or plan.entry
-    if entry.given or parameters.get("pairs", "query") != "query":
+    labels_alone = bool(plan.preferences) and data.preferences is None
+    if entry.given or parameters.get("pairs", "query") != "query" or labels_alone:
         return None
     exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
     return float(parameters["regularization"]) if exact else None

@@ -16,7 +16,10 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_SAID = ("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters")
+_SAID = (
+    *("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),
+    "preferences",
+)
 
 _COLUMN_OPTIONS = {
     "qid": "--qid",
@@ -68,6 +71,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     for name, told in plan.columns.items():
         words += [_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told)]
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
+    words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
     words += ["--out", out] if out else []
     return shlex.join(words)
 

@@ -14,6 +14,7 @@ from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.given_files import checked_scores
+from rankstudio.engine.experiment.plan.preference_files import checked_preferences
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Method, method, methods
@@ -93,6 +94,11 @@ class Plan:
         Of the methods "given-scores" and "given-model": ``name``, what they are called, ``path``, a file or
         a folder, and ``files``, the SHA-256 of each file that was read, by its place in the folder. Where
         these are there, a file with other contents is refused.
+    preferences : Mapping of str to str
+        ``path`` of a CSV file of preferences between documents, which the method and the ranker learn from in
+        place of labels, and ``checksum``, its SHA-256: where it is there, a file with other contents is
+        refused. Measures are by the labels. It is refused with a method that learns from labels alone when
+        it is to be run.
     """
 
     data: str
@@ -112,6 +118,7 @@ class Plan:
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=FrozenMapping)
     columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
     scores: Mapping[str, Any] = field(default_factory=FrozenMapping)
+    preferences: Mapping[str, str] = field(default_factory=FrozenMapping)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -127,6 +134,7 @@ class Plan:
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         object.__setattr__(self, "columns", FrozenMapping(frozen))
         object.__setattr__(self, "scores", checked_scores(self.scores, self.method))
+        object.__setattr__(self, "preferences", checked_preferences(self.preferences))
         convention(self.convention)
         if self.select_by != CRITERION:
             object.__setattr__(self, "select_by", measure(self.select_by).name)

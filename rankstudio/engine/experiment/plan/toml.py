@@ -51,6 +51,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     groups = values.pop("groups")
     scores = {k: dict(v) if isinstance(v, Mapping) else v for k, v in values.pop("scores").items()}
     values |= {"scores": scores} if scores else {}
+    preferences = dict(values.pop("preferences"))
+    values |= {"preferences": preferences} if preferences else {}
     columns = {name: _listed(value) for name, value in values.pop("columns").items()}
     values |= {"columns": columns} if columns else {}
     return values | ({"groups": {name: list(ids) for name, ids in groups.items()}} if groups else {})
@@ -152,6 +154,9 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
-    """Take a relative path of data from the folder of the plan's file, where something is there."""
+    """Take relative paths of data and preferences from the folder of the plan, where something is there."""
+    if plan.preferences:
+        file = (Path(path).parent / plan.preferences["path"]).absolute()
+        plan = plan.changed(preferences={**plan.preferences, "path": str(file)}) if is_there(file) else plan
     beside = (Path(path).parent / plan.data).absolute()
     return plan.changed(data=str(beside)) if plan.data != SAMPLE and is_there(beside) else plan

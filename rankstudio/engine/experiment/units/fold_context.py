@@ -14,7 +14,9 @@ from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, refusal_of_groups
@@ -70,7 +72,7 @@ class FoldContext:
     def __init__(self, plan: Plan, fold: Fold, train: QueryData) -> None:
         self.plan = plan
         self.fold = fold
-        self.train = train
+        self.train = with_preferences(plan, fold, train)
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
         self._baseline: Baseline | None = None
@@ -286,9 +288,12 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     ParameterError
         For a feature that the data do not have.
     PlanError
-        Where something is not installed that the method needs, or it cannot honour the plan's groups.
+        Where something is not installed that the method needs, or it cannot honour the plan's groups or
+        learn from its preferences.
     """
     joint = [ids for ids in plan.groups.values() if len(ids) > 1]
+    if plan.preferences and not entry.learns_preferences:
+        raise PlanError(refusal_of_preferences(entry))
     if joint and not entry.groups:
         raise PlanError(refusal_of_groups(entry, len(joint)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}

@@ -28,6 +28,7 @@ GREEDY_RANKRLS = Method(
     formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
+    learns_preferences=True,
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
     takes=("seed", "groups"),

@@ -69,6 +69,8 @@ class Method:
         Arguments of the estimator that are the plan's and not the method's: "convention", "seed", "groups".
     library : tuple of str
         Arguments of the estimator that no plan gives, for programs that call it.
+    learns_preferences : bool
+        Whether it learns from preferences between documents as well as from labels.
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
     live : bool
@@ -93,6 +95,7 @@ class Method:
     per_document: bool = False
     takes: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
+    learns_preferences: bool = False
     candidate_score: CandidateScore | None = None
     live: bool = False
     compares_densities: bool = False

@@ -38,6 +38,7 @@ RANKRLS = Method(
     per_document=True,
     live=True,
     library=("solver", "tol", "max_iter"),
+    learns_preferences=True,
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
 )
@@ -87,6 +88,7 @@ RANKSVM = Method(
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
     takes=("seed",),
+    learns_preferences=True,
     estimator="rankstudio.engine.methods.rankers.ranksvm:RankSVM",
     parameters=(
         C,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import (
+from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan, with_data_beside
     load_plan,
     plan_as_dict,
     plan_from_dict,
@@ -117,6 +117,13 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             "λ1, λ2: expected at most 100000 combinations of values, got 998001.",
         ),
         ("data = 'x'\njudge = 'rankrls'\nranker = 'ranksvm'", PlanError, "found it also as judge."),
+        (
+            "data = 'x'\npreferences = 3",
+            PlanError,
+            "preferences: expected a table with path, a text, and checksum, its SHA-256, got 3.",
+        ),
+        ("data = 'x'\n[preferences]\nchecksum = 'a'", PlanError, "preferences: expected a table with path"),
+        ("data = 'x'\n[preferences]\npath = 3", PlanError, "preferences: expected a table with path"),
         ("data = 'x'\njudge = 3", PlanError, "ranker: expected a text, got 3"),
         ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
         ("data = 'x'\njudge = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
@@ -380,3 +387,12 @@ def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:
     assert [axis.name for axis in both.axes] == ["regularization", "cost", "ties"]
     ranked = Plan("x", "gas", ranker="rankrls", ranker_parameters={"cost": "unit", "ties": ["yes", "no"]})
     assert "ranker.ties" not in [axis.name for axis in ranked.axes]
+
+
+def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: Path) -> None:
+    plan = Plan("x", preferences={"path": "some.csv", "checksum": "ab"})
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+    (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
+    beside = with_data_beside(plan, tmp_path / "plan.toml")
+    assert beside.preferences == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}

@@ -1,0 +1,102 @@
+"""``rankstudio run --preferences``: learning from preferences, and the same again from the plan."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.experiment.plan.toml import load_plan
+
+FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]
+
+
+@pytest.fixture
+def preferences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of all preferences that the labels of the sample tell, documents by their numbers."""
+    monkeypatch.chdir(tmp_path)
+    lines = {}
+    for fold in open_sample().folds:
+        for part in fold.parts.values():
+            found = sample_preferences(part)
+            for winner, loser, d in zip(found.winner, found.loser, found.magnitude, strict=True):
+                q = part.query_index[winner]
+                first = part.query_ptr[q]
+                lines[f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{d:g}"] = None
+    path = tmp_path / "preferences.csv"
+    path.write_text("\n".join(["qid,winner,loser,magnitude", *lines]), encoding="utf-8")
+    return path
+
+
+def results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("method", [["greedy-rankrls", "--features", "3"], ["rankrls"]])
+def test_all_preferences_that_labels_tell_are_those_labels(
+    preferences: Path, tmp_path: Path, method: list[str]
+) -> None:
+    run = ["run", "--sample", "--method", *method, *FAST, "--cost", "unit"]
+    assert main([*run, "--out", str(tmp_path / "labels")]) == 0
+    assert main([*run, "--preferences", str(preferences), "--out", str(tmp_path / "pairs")]) == 0
+    labels, pairs = results(tmp_path / "labels"), results(tmp_path / "pairs")
+    assert [fold["test"] for fold in labels["folds"]] == [fold["test"] for fold in pairs["folds"]]
+    assert [fold["selected"] for fold in labels["folds"]] == [fold["selected"] for fold in pairs["folds"]]
+
+
+def test_the_plan_gives_the_same_bits_and_refuses_another_file(
+    preferences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, again = tmp_path / "first", tmp_path / "again"
+    lines = preferences.read_text(encoding="utf-8").splitlines()
+    preferences.write_text("\n".join([lines[0], *lines[1::20]]), encoding="utf-8")
+    run = ["run", "--sample", "--preferences", str(preferences), "--features", "2", *FAST]
+    assert main([*run, "--protocol", "3-fold, nested 2-fold", "--out", str(first)]) == 0
+    plan = load_plan(first / "plan.toml")
+    assert plan.preferences["path"] == str(preferences)
+    assert main(["run", str(first / "plan.toml"), "--workers", "2", "--out", str(again)]) == 0
+    metrics = [(folder / "metrics.csv").read_bytes() for folder in (first, again)]
+    assert metrics[0] == metrics[1]
+    preferences.write_text(preferences.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["run", str(first / "plan.toml")]) == 1
+    assert "these are not the preferences of the plan any more" in capsys.readouterr().err
+
+
+def test_ranksvm_learns_from_them_behind_greedy_rankrls(preferences: Path, tmp_path: Path) -> None:
+    run = ["run", "--sample", "--preferences", str(preferences), "--features", "2", "--folds", "1"]
+    ranked = ["--ranker", "ranksvm", "--ranker-C", "1", "--lambda", "1"]
+    assert main([*run, *ranked, "--out", str(tmp_path / "pairs")]) == 0
+    assert len(results(tmp_path / "pairs")["folds"][0]["selected"]) in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--method", "gas"], "GAS learns from relevance labels and not from preferences: choose"),
+        (["--ranker", "adarank"], "AdaRank learns from relevance labels and not from preferences: choose"),
+        (["--method", "rankrls", "--pairs", "all"], "pairs: expected query with preferences"),
+    ],
+)
+def test_what_learns_from_labels_alone_is_refused(
+    preferences: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    assert main(["run", "--sample", "--preferences", str(preferences), *options]) == 1
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_query_that_no_part_has_is_named_with_its_line(
+    preferences: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    preferences.write_text(preferences.read_text(encoding="utf-8") + "\nnowhere,1,2\n", encoding="utf-8")
+    assert main(["run", "--sample", "--preferences", str(preferences)]) == 1
+    assert "found 'nowhere', expected a query of the data" in " ".join(capsys.readouterr().err.split())
+
+
+def test_scores_of_others_learn_from_nothing(preferences: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--sample", "--scores", f"x={preferences}", "--preferences", str(preferences)]) == 1
+    assert "--preferences: expected nothing of the kind beside --scores" in capsys.readouterr().err
