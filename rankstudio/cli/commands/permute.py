@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "parameters of the method (see rankstudio methods), one value each"
     )
     add_parameters(parameters, methods(), "parameter_")
-    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures")
+    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures", "preferences")
     parser.set_defaults(sample=False, **dict.fromkeys(nothing))
 
 

@@ -91,7 +91,7 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
 NAMES = re.compile(
     r"""
     \b(Small|RankStudio|LETOR|MSLR|RankLib|trec_eval|LightGBM|XGBoost|scikit-learn|Jaccard|Ctrl|Shift|Esc|Right|Left
-    |Holm|train|vali|test|Greedy|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
+    |Holm|train|vali|test|Greedy|Kernel|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
     |Given[ ](?:order|scores|model)
     |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
     |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR

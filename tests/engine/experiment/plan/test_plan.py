@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan, with_data_beside
+from rankstudio.engine.experiment.plan.toml import (
     load_plan,
     plan_as_dict,
     plan_from_dict,
