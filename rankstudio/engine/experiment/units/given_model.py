@@ -50,6 +50,11 @@ class ModelStep(Step):
         """Where it was read, for sentences about it."""
         return self.model.source
 
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return bool(self.model.beyond.get("kind") == "kernel")
+
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         return np.ascontiguousarray(self.model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
