@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from dropped_files import drop
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
@@ -21,15 +21,6 @@ from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
-
-
-def drop(window: MainWindow, *paths: Path) -> None:
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    copied, left, no_key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QCoreApplication.sendEvent(window, QDragEnterEvent(QPoint(10, 10), copied, mime, left, no_key))
-    QCoreApplication.sendEvent(window, QDropEvent(QPointF(10, 10), copied, mime, left, no_key))
-
 
 # Opening
 

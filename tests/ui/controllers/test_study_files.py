@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from dropped_files import drop
 from PySide6.QtWidgets import QMessageBox
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
@@ -159,13 +158,7 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True, True]
     with open_window(theme, tmp_path / "other") as window:
-        mime = QMimeData()
-        mime.setUrls([QUrl.fromLocalFile(str(named))])
-        none = Qt.KeyboardModifier.NoModifier
-        event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
-        over = QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, none)
-        QCoreApplication.sendEvent(window, over)
-        QCoreApplication.sendEvent(window, event)
+        drop(window, named)
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
         assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]
         assert window.workspace.isVisible()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from dropped_files import drop
 from hands import fact_texts
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox, QTableWidget
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableWidget
 from waiting import wait_until
 from windows import finish, settle
 
@@ -160,12 +160,7 @@ def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Pat
     path = write_table(tmp_path / "clicks.csv", qid="session", label="clicked")
     told: list[str] = []
     empty.open_controller.failed.connect(told.append)
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    modifiers, copy = Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
-    left = Qt.MouseButton.LeftButton
-    QApplication.sendEvent(empty, QDragEnterEvent(QPoint(9, 9), copy, data, left, modifiers))
-    QApplication.sendEvent(empty, QDropEvent(QPointF(9, 9), copy, data, left, modifiers))
+    drop(empty, path)
     button(asked(empty), QDialogButtonBox.StandardButton.Cancel)()
     wait_until(lambda: told)
     assert "found no column of the query" in told[0]
