@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
@@ -24,6 +24,7 @@ from rankstudio.engine.querywise.query_data import QueryData, rows_by_query
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 
+_BLOCK = 1 << 17  # values of a block of features, which stays in the cache
 _MATRICES = 4  # of m × r at the same time
 
 
@@ -104,11 +105,28 @@ class NystromFeatures:
         across = solve_triangular(factor, self.factor[np.ix_(left, held)], lower=True, check_finite=False)
         directions, sigma, other = np.linalg.svd(across, full_matrices=False)
         root = 1.0 / np.sqrt(1.0 + sigma**2)
-        features = np.ascontiguousarray(self.features[:, left])
-        turned = (features @ directions) * (root - 1.0)
-        turned += (self.features[:, held] @ other.T) * (sigma * root)
-        features += turned @ directions.T
+        features = _without_columns(self.features, held, directions, root - 1.0, other.T * (sigma * root))
         return NystromFeatures(features, self.basis[left], factor, directions, root - 1.0)
+
+
+def _without_columns(
+    features: Floats, held: Bools, directions: Floats, shares: Floats, other: Floats
+) -> Floats:
+    """Return Z_L + (Z_L U diag(s) + Z_H V) U', rows block by block: memory is passed through once."""
+    m, left = len(features), int((~held).sum())
+    ends = np.flatnonzero(np.diff(np.concatenate(([True], held, [True])).astype(np.int8)))
+    out = np.empty((m, left))
+    step = max(1, _BLOCK // max(1, features.shape[1]))
+    across = np.ascontiguousarray(directions.T)
+    for first in range(0, m, step):
+        rows, block, at = features[first : first + step], out[first : first + step], 0
+        for begin, end in ends.reshape(-1, 2):  # of columns that stay
+            block[:, at : at + end - begin] = rows[:, begin:end]
+            at += end - begin
+        turned = (block @ directions) * shares
+        turned += rows[:, held] @ other
+        block += turned @ across
+    return out
 
 
 def nystrom_features(
