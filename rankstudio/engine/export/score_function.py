@@ -17,12 +17,6 @@ from rankstudio.engine.language import tr
 DEEPEST = 100
 """Splits one below the other that other programs still read."""
 
-KERNELS_STAY = (
-    "Other programs have weighted sums and trees, and this model is a sum of kernel functions of its basis "
-    "vectors: it is written as RankStudio's own JSON, which predict and evaluate read."
-)
-"""Why no other program is given a kernel model."""
-
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
 
@@ -100,6 +94,14 @@ class ScoreFunction:
         return bool(self.weights) or not self.trees
 
 
+def kernel_refusal() -> str:
+    """Return why no other program is given a kernel model."""
+    return tr(
+        "Other programs have weighted sums and trees, and this model is a sum of kernel functions of its "
+        "basis vectors: it is written as RankStudio's own JSON, which predict and evaluate read."
+    )
+
+
 def score_function(model: Model) -> ScoreFunction:
     """Return what a model computes.
 
@@ -124,7 +126,7 @@ def score_function(model: Model) -> ScoreFunction:
             rows = [(places[w["id"]], float(w["above"]), float(w["adds"])) for w in weak]
             trees = tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
         case "kernel":
-            raise OutputError(tr(KERNELS_STAY))
+            raise OutputError(kernel_refusal())
         case _:
             columns = model.beyond["columns"]
             parsed = parsed_trees(model.beyond["lightgbm"], len(columns))

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import KERNELS_STAY, ScoreFunction
+from rankstudio.engine.export.score_function import ScoreFunction, kernel_refusal
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import write_bytes
 
@@ -90,7 +90,7 @@ class ModelFormat:
             Whether it is a sum of kernel functions.
         """
         if kernel:
-            text = tr(KERNELS_STAY)
+            text = kernel_refusal()
         elif scaled and not self.scales:
             text = tr(
                 "{format} scores one document at a time, and this model was learned from features scaled "
