@@ -24,7 +24,7 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
     assert form.caption() == entry.citation
     for parameter in entry.parameters:
         field = form.field(parameter.name)
-        assert field.isVisible()
+        assert field.isVisible() == parameter.counts(form.values())
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
         assert shortened(parameter.help) in field.editor.toolTip()

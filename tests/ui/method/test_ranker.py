@@ -15,7 +15,7 @@ def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits)
     assert form.field("c").isVisible()
     for parameter in method("ranksvm").parameters:
         field = form.field(f"ranker-{parameter.name}")
-        assert field.isVisible()
+        assert field.isVisible() == parameter.counts(form.ranker_values())
         assert field.label.text() == parameter.label
         assert parameter.help in field.editor.toolTip()
     type_into(form.field("ranker-C"), "0.1, 1")
@@ -60,7 +60,9 @@ def test_a_ranker_has_no_ranker_and_a_selector_gets_its_own_back(form, edits):
 def test_reset_and_tab_go_through_the_rankers_fields_too(form, edits):
     form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": 3}))
     shown = [name for name in form.values() if name != "regularization"]
-    names = ["method", *shown, "ranked_by", *(f"ranker-{name}" for name in form.ranker_values()), "select_by"]
+    values = form.ranker_values()
+    ranking = [f"ranker-{p.name}" for p in method("ranksvm").parameters if p.counts(values)]
+    names = ["method", *shown, "ranked_by", *ranking, "select_by"]
     editors = [form.field(name).editor for name in names]
     reached, at = [], editors[0]
     for _ in range(80):
@@ -82,3 +84,16 @@ def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form, edits)
     assert form.field("rule").value == "at most 7"
     assert form.field("rule").editor.currentText() == "the best of at most 7"
     assert len(edits) == 1, "showing a plan tells nobody"
+
+
+def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
+    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm"))
+    fields = ("gamma", "degree", "coef0", "n_basis", "basis")
+    for kernel, seen in (
+        ("linear", ()),
+        ("rbf", ("gamma", "n_basis", "basis")),
+        ("poly", fields),
+        ("linear, poly", fields),
+    ):
+        form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"kernel": kernel}))
+        assert tuple(name for name in fields if form.field(f"ranker-{name}").isVisible()) == seen
