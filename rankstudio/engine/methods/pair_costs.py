@@ -28,6 +28,21 @@ class PairwiseLeastSquares(PreferenceLearner):
         return PairCost(cost, ties, weighting)
 
 
+def held_out_weighting(cost: PairCost) -> str:
+    """Return the weighting of :class:`rankstudio.engine.methods.holdout.predictor.HeldOutPredictor`.
+
+    Raises
+    ------
+    ParameterError
+        For a loss of which documents of one ranking are not left out.
+    """
+    if not cost.ties or cost.weighting == "pairs":
+        name = unusual(cost)
+        expected = "the cost magnitude with ties, weighting size or none, where pairs or sets are left out"
+        raise ParameterError(name, getattr(cost, name), expected)
+    return cost.weighting
+
+
 def pair_rows(data: Any, cost: PairCost) -> Any:
     """Return data whose squared errors are the loss: those given where it is the usual one of labels.
 

@@ -58,6 +58,7 @@ KERNEL_RANKRLS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("seed",),
+    learns_preferences=True,
     estimator="rankstudio.engine.methods.rankers.kernel_rankrls:KernelRankRLS",
     parameters=(
         replace(
@@ -71,6 +72,9 @@ KERNEL_RANKRLS = Method(
         COEF0,
         N_BASIS,
         BASIS,
+        COST,
+        TIES,
+        WEIGHTING,
     ),
 )
 

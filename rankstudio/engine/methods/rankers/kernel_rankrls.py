@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
@@ -22,8 +23,12 @@ from rankstudio.engine.methods.kernels.nystrom import nystrom_features, refuse_t
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
+from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
-from rankstudio.engine.querywise.query_data import QueryData, several_queries
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.pair_rows import query_factors
+from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
 from rankstudio.engine.steps import Note, Step, WorkProgress, finish
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
@@ -42,7 +47,7 @@ class _Decomposed:
         return self.system.n_bytes
 
 
-class KernelRankRLS(HoldOutRanker):
+class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     """Kernel RankRLS fits a ranker that is a sum of kernel functions, by least squares on pairs.
 
     Minimises RankRLS's loss, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||², over
@@ -69,6 +74,8 @@ class KernelRankRLS(HoldOutRanker):
         Whether basis vectors are drawn from all documents alike, or as many from each query.
     seed : int, default 0
         Of that draw.
+    cost, ties, weighting
+        The loss of a pair, as :class:`rankstudio.engine.RankRLS` has them.
 
     Attributes
     ----------
@@ -84,7 +91,7 @@ class KernelRankRLS(HoldOutRanker):
         the linear kernel. Of a precomputed kernel, whose columns are documents, their weights.
     criterion_ : float
         The leave-query-out squared error, summed over documents: each query's by the model learned without
-        it *and* its basis vectors.
+        it *and* its basis vectors; with another cost or weighting the loss of the pairs of left-out queries.
 
     Notes
     -----
@@ -116,6 +123,9 @@ class KernelRankRLS(HoldOutRanker):
         n_basis: int | None = None,
         basis: str = "uniform",
         seed: int = 0,
+        cost: str = "magnitude",
+        ties: bool | None = None,
+        weighting: str = "size",
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -125,6 +135,9 @@ class KernelRankRLS(HoldOutRanker):
         self.n_basis = n_basis
         self.basis = basis
         self.seed = seed
+        self.cost = cost
+        self.ties = ties
+        self.weighting = weighting
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
@@ -148,20 +161,23 @@ class KernelRankRLS(HoldOutRanker):
     def leave_query_out(
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
         regularization: Sequence[float] | None = None,
+        preferences: Preferences | None = None,
     ) -> Floats:
         """Predict each document with the model learned from all queries but its own.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
-        y : array-like of shape (m,)
+        y : array-like of shape (m,), optional
         qid : array-like of shape (m,), optional
         regularization : sequence of float, optional
             Several λ to predict with at once, from one decomposition; the estimator's own without them.
+        preferences : Preferences, optional
+            In place of y, as for :meth:`fit`.
 
         Returns
         -------
@@ -177,10 +193,12 @@ class KernelRankRLS(HoldOutRanker):
         kernel = kernel_of(self)
         own = [self.checked("regularization")]
         grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
-        data = self._group(X, y, qid)
+        data = preferring(self._group(X, labels_or_zeros(X, y, preferences), qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         found = finish(self._decomposed(data, kernel))
         predicted = found.system.left_out(grid)
+        if found.system.factor.blocks is not None:
+            predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
         rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
 
@@ -188,7 +206,7 @@ class KernelRankRLS(HoldOutRanker):
         """Decompose, or find what other settings of λ have decomposed."""
         n_basis, way, seed = basis_of(self)
         yield WorkProgress("decomposing the kernel", 0.0)
-        settings = (kernel, n_basis, way, seed)
+        settings = (kernel, n_basis, way, seed, self.pair_cost())
         found = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
         if found.said:
             yield Note(found.said, kind=DependentBasisWarning)
@@ -201,7 +219,9 @@ class KernelRankRLS(HoldOutRanker):
         refuse_too_large(len(data.y), None, exact=True)
         everything = np.arange(len(data.y), dtype=np.int64)
         kernel = _kernel_rows(data, kernel_of(self))(everything)
-        return HeldOutPredictor(KernelDecomposition.of_kernel(kernel), data.y, self.checked("regularization"))
+        regularization, weighting = self.checked("regularization"), held_out_weighting(self.pair_cost())
+        decomposed = KernelDecomposition.of_kernel(kernel)
+        return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
@@ -217,9 +237,11 @@ class KernelRankRLS(HoldOutRanker):
         return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
 
 
-def _decompose(data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int) -> _Decomposed:
+def _decompose(
+    data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int, cost: PairCost
+) -> _Decomposed:
     """Decompose RankRLS on a kernel."""
-    m, factor = len(data.y), QueryFactor.centring(data.y, data.ptr)
+    m, factor = len(data.y), _factor(data, cost)
     exact = n_basis is None or n_basis >= m
     if exact:
         refuse_too_large(m, None, exact=True)
@@ -230,6 +252,14 @@ def _decompose(data: QueryData, kernel: Kernel, n_basis: int | None, way: str, s
     found, said = nystrom_features(rows, data.ptr, n_basis, way, seed)
     inverse = found.dual(np.eye(found.basis.size))
     return _Decomposed(ReducedSystem.of(found.features, inverse, found.basis, factor), found.basis, said)
+
+
+def _factor(data: QueryData, cost: PairCost) -> QueryFactor:
+    """Return what the loss of the pairs sees of scores."""
+    if cost.default and data.preferences is None:
+        return QueryFactor.centring(data.y, data.ptr)
+    factors, targets = zip(*query_factors(data, cost), strict=True)
+    return QueryFactor(data.ptr, np.concatenate(targets), tuple(factor.T for factor in factors))
 
 
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:

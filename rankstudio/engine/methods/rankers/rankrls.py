@@ -13,7 +13,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
-from rankstudio.engine.methods.pair_costs import pair_rows, unusual
+from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
@@ -181,14 +181,9 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             As :class:`rankstudio.engine.methods.holdout.predictor.HeldOutPredictor` has them.
         """
         cost = self.pair_cost()
-        if not cost.ties or cost.weighting == "pairs":
-            name = unusual(cost)
-            expected = (
-                "the cost magnitude with ties, weighting size or none, where pairs or sets are left out"
-            )
-            raise ParameterError(name, getattr(cost, name), expected)
+        weighting = held_out_weighting(cost)
         pointwise = self.checked("pairs") == "pointwise" and self._pointwise(cost)
-        return "documents" if pointwise else "differences", cost.weighting
+        return "documents" if pointwise else "differences", weighting
 
     def leave_query_out(
         self,
