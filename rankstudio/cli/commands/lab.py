@@ -12,6 +12,7 @@ from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.step_counter import last_state
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.querywise.kernel_functions.kernel import NAMES
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import Deviations
@@ -26,6 +27,7 @@ Simulate how far held-out estimates are from what they estimate (Airola 2011, ch
   rankstudio lab auc --examples 100 --positive 0.1 --repetitions 100 --json
   rankstudio lab selection MQ2008 --queries 10 --features 3 --repetitions 5
   rankstudio lab selection all.txt --queries 10 --features 3 --measure NDCG@10 --repetitions 5 --json
+  rankstudio lab selection all.txt --queries 10 --kernel rbf --lambda 0.001 --measure AUC --repetitions 5
 
 The bias is the mean of estimate minus truth, beside it its standard error; sd is the standard deviation of
 that difference, for the very model (conditional) and for the mean of all models. Ctrl+C prints what the
@@ -50,6 +52,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     selection.add_argument("data", metavar="DATA", type=Path, help="a data file, or a folder of folds")
     _number(selection, "--queries", int, 20, "how many training queries to draw", "Q")
     _number(selection, "--features", int, 10, "how many features to select", "K")
+    selection.add_argument(
+        "--kernel",
+        choices=NAMES,
+        help="in place of a selection, RankRLS with a kernel on basis vectors, some documents of each query",
+    )
+    _number(selection, "--gamma", float, 2.0**-6, "γ of the kernel", "X")
+    _number(selection, "--basis", int, 2, "basis vectors of each query", "B")
     selection.add_argument("--measure", default="MAP", help="what is estimated; MAP by default")
     selection.add_argument(
         "--convention", choices=list(CONVENTIONS), help="whose measures; what is usual for the data else"
@@ -121,7 +130,15 @@ def _simulation(args: argparse.Namespace) -> tuple[Mapping[str, Any], Any]:
         "convention": args.convention or dataset.convention,
         **common,
     }
-    return {"data": dataset.name, **settings}, simulate_selection(dataset, **settings)
+    if args.kernel is None:
+        return {"data": dataset.name, **settings}, simulate_selection(dataset, **settings)
+    from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
+
+    del settings["n_features"]
+    kernel = {"kernel": args.kernel, "gamma": args.gamma, "per_query": args.basis}
+    learner = BasisRankRLS.of(**kernel, regularization=common["regularization"])
+    steps = simulate_selection(dataset, **settings, learner=learner, estimators=BASIS_ESTIMATORS)
+    return {"data": dataset.name, **kernel, **settings}, steps
 
 
 def as_dict(state: Deviations) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -69,25 +69,46 @@ class SelectedRankRLS:
         return SelectedRankRLS(self.n_features, self.regularization, self.selected(data))
 
 
-Estimator = Callable[[Learner, QueryData, np.random.Generator], Floats]
-"""From a learner, training documents and random numbers to a held-out score of each document, shape (m,)."""
+class HeldOutScores(NamedTuple):
+    """Scores of documents by models that have not seen them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+    fold : ndarray of shape (m,) or None
+        Where only documents of one fold are to be ranked with each other, the fold of each; a query then
+        counts as many times as it has folds.
+    """
+
+    scores: Floats
+    fold: Ints | None = None
 
 
-def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Floats:
+Estimator = Callable[[Learner, QueryData, np.random.Generator], HeldOutScores]
+"""From a learner, training documents and random numbers to a held-out score of each document."""
+
+
+def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
     """Score each document with the model learned from all queries but its own."""
     return _by_query(learner, data, np.arange(data.ptr.size - 1))
 
 
-def folds_of_queries(learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5) -> Floats:
+def folds_of_queries(
+    learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5
+) -> HeldOutScores:
     """Score each document with the model learned without its fold, a random share of the queries."""
     queries = data.ptr.size - 1
     return _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
 
 
-def folds_of_documents(learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5) -> Floats:
+def folds_of_documents(
+    learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5, averaged: bool = True
+) -> HeldOutScores:
     """Score each document with the model learned without its fold, a random share of the documents.
 
-    Documents of a query are on both sides, which section 5.5 of the thesis warns of.
+    Documents of a query are on both sides, which section 5.5 of the thesis warns of. ``averaged`` ranks only
+    what one model scored; pooled, a query is ranked by the scores of several models, which hides how
+    optimistic that is.
     """
     m = data.y.size
     fold = rng.permutation(np.arange(m) % min(count, m))
@@ -98,33 +119,48 @@ def folds_of_documents(learner: Learner, data: QueryData, rng: np.random.Generat
         sizes = np.bincount(query[~held])
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         scores[held] = learner.learn(QueryData(data.X[~held], data.y[~held], ptr))(data.X[held])
-    return scores
+    return HeldOutScores(scores, fold if averaged else None)
 
 
-def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Floats:
+def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
     """Estimate with what the learner chooses from all documents, those held out among them."""
     return estimator(learner.fixed(data), data, rng)
 
 
-ESTIMATORS: Mapping[str, Estimator] = {
+_ANEW: Mapping[str, Estimator] = {
     "leave-query-out": leave_query_out,
-    "leave-query-out, selected once": partial(once, leave_query_out),
     "5-fold by query": folds_of_queries,
-    "5-fold by query, selected once": partial(once, folds_of_queries),
-    "5-fold of documents": folds_of_documents,
-    "5-fold of documents, selected once": partial(once, folds_of_documents),
+    "5-fold of documents, pooled": partial(folds_of_documents, averaged=False),
+    "5-fold of documents, averaged": folds_of_documents,
 }
+
+
+def estimators(fixed: str) -> dict[str, Estimator]:
+    """Return the estimators by name, each as it is and with what the learner chooses fixed beforehand.
+
+    Parameters
+    ----------
+    fixed : str
+        What the names of the latter end in.
+    """
+    ways = [(name, way, partial(once, way)) for name, way in _ANEW.items()]
+    return {
+        called: way for name, anew, kept in ways for called, way in ((name, anew), (f"{name}, {fixed}", kept))
+    }
+
+
+ESTIMATORS: Mapping[str, Estimator] = estimators("selected once")
 """By name. "Selected once" has the selection outside of the cross-validation."""
 
 
-def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Floats:
+def _by_query(learner: Learner, data: QueryData, fold: Ints) -> HeldOutScores:
     """Score each document with the model learned from the queries of all folds but its own."""
     of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
         held = of_document == number
         scores[held] = learner.learn(of_queries(data, fold != number))(data.X[held])
-    return scores
+    return HeldOutScores(scores)
 
 
 def of_queries(data: QueryData, kept: Bools) -> QueryData:

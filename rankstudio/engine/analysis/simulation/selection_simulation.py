@@ -84,8 +84,8 @@ def simulate_selection(
         with STEADY:
             truth[number] = _measured(others, what.learn(train)(others.X), measure, used)
             for place, estimate in enumerate(estimators.values()):
-                scores = estimate(what, train, rng)
-                found[number, place] = _measured(train, scores, measure, used)
+                scores, fold = estimate(what, train, rng)
+                found[number, place] = _measured(train, scores, measure, used, fold)
         state = Deviations(tuple(estimators), truth[: number + 1], found[: number + 1], count)
         yield state
     return state
@@ -113,8 +113,17 @@ def _part(data: RankingDataset, queries: Ints) -> QueryData:
     return QueryData(data.X[rows], data.y[rows], np.concatenate(([0], np.cumsum(sizes))).astype(np.int64))
 
 
-def _measured(data: QueryData, scores: Floats, measure: str, convention: str) -> float:
+def _measured(
+    data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
+) -> float:
+    """Measure scores, by the documents of each query, or of each query and fold."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    (value,) = Evaluator(data.y, data.ptr, convention, (measure,)).evaluate(scores).values()
+    y, ptr = data.y, data.ptr
+    if fold is not None:
+        query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+        parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))
+        y, scores = y[order], scores[order]
+        ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
+    (value,) = Evaluator(y, ptr, convention, (measure,)).evaluate(scores).values()
     return value

@@ -8,6 +8,7 @@ import pytest
 from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate
 from rankstudio.engine.analysis.simulation.learners import (
     ESTIMATORS,
+    HeldOutScores,
     Scorer,
     SelectedRankRLS,
     folds_of_documents,
@@ -38,7 +39,7 @@ def problem() -> tuple[QueryData, np.ndarray]:
 def test_leaving_queries_out_is_learning_without_each(again: bool) -> None:
     data, qid = problem()
     name = "leave-query-out" if again else "leave-query-out, selected once"
-    found = ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0))
+    found = ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0)).scores
     whole = GreedyRankRLS(3, 0.5).fit(data.X, data.y, qid=qid).selection_order_
     for query in np.unique(qid):
         held = qid == query
@@ -83,7 +84,8 @@ def test_folds_are_disjoint_and_nothing_is_scored_by_what_has_seen_it() -> None:
         (leave_query_out, True),
     ):
         learner = Recorder()
-        scores = estimator(learner, data, np.random.default_rng(1))
+        scores, fold = estimator(learner, data, np.random.default_rng(1))
+        assert (fold is None) == of_queries
         assert len(learner.seen) == (6 if estimator is leave_query_out else 5)
         for number, seen in enumerate(learner.seen, start=1):
             held = np.flatnonzero(scores == number)
@@ -97,6 +99,24 @@ def test_folds_are_disjoint_and_nothing_is_scored_by_what_has_seen_it() -> None:
             "selected once" in n for n in list(ESTIMATORS)[: list(ESTIMATORS).index(name) + 1]
         )
     assert set(learner.fixed_from) == {21}
+
+
+def test_averaged_folds_are_measured_query_by_query_and_fold_by_fold() -> None:
+    data = noise(20, 4)
+    folds = np.arange(40) % 3
+
+    def fixed_scores(learner: object, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+        return HeldOutScores(data.X[:, 0], folds)
+
+    def noted(learner: object, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+        groups = np.repeat(np.arange(5), 8) * 3 + folds
+        expected.append(evaluate(data.y, data.X[:, 0], groups, measures=["AUC"])["AUC"])
+        return HeldOutScores(data.X[:, 0])
+
+    expected: list[float] = []
+    ways = {"noted": noted, "averaged": fixed_scores}
+    found = finish(simulate_selection(data, 5, n_features=2, measure="AUC", repetitions=2, estimators=ways))
+    np.testing.assert_allclose(found.estimates[:, 1], expected)
 
 
 def test_the_truth_is_measured_on_all_other_queries() -> None:

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import Problem, problems
 
-from rankstudio.engine import RankRLS
+from rankstudio.engine import KernelRankRLS, RankRLS
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
@@ -114,6 +114,25 @@ def test_rankrls_leaves_pairs_and_sets_out() -> None:
         coef = RankRLS(regularization=0.25).fit(X[kept], y[kept], qid=np.zeros(kept.size)).coef_
         np.testing.assert_allclose(predicted, (X[list(held)] - X.mean(axis=0)) @ coef, rtol=1e-9)
     np.testing.assert_array_equal(method.leave_pair_out(X, y, pairs=[[2, 7]])[0], matrix[[2, 7], [7, 2]])
+
+
+@pytest.mark.parametrize("options", [{"gamma": 0.7}, {"kernel": "poly", "degree": 2}, {"kernel": "linear"}])
+def test_a_kernel_leaves_pairs_and_sets_out(options: dict[str, object]) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.random((14, 3)), rng.random(14)
+    method = KernelRankRLS(regularization=0.1, **options)
+    matrix, (three,) = method.leave_pair_out(X, y), method.leave_sets_out(X, y, [[4, 1, 9]])
+    for held, predicted in (((2, 7), matrix[[2, 7], [7, 2]]), ((4, 1, 9), three)):
+        kept = np.setdiff1d(np.arange(14), held)
+        without = KernelRankRLS(regularization=0.1, **options).fit(X[kept], y[kept], qid=np.zeros(kept.size))
+        scores = without.predict(X)
+        np.testing.assert_allclose(predicted, (scores - scores.mean())[list(held)], rtol=1e-8, atol=1e-10)
+    if options.get("kernel") == "linear":
+        np.testing.assert_allclose(matrix, RankRLS(0.1).leave_pair_out(X, y), rtol=1e-8, atol=1e-10)
+        precomputed = KernelRankRLS("precomputed", regularization=0.1).leave_pair_out(X @ X.T, y)
+        np.testing.assert_allclose(precomputed, matrix, rtol=1e-8, atol=1e-10)
+    with pytest.raises(ParameterError, match="n_basis: expected none where pairs or sets are left out"):
+        KernelRankRLS(n_basis=5).leave_pair_out(X, y)
 
 
 def test_threads_do_not_change_the_bits(monkeypatch: pytest.MonkeyPatch) -> None:
