@@ -202,15 +202,6 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
 
-    def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        kernel, (n_basis, _, _) = kernel_of(self), basis_of(self)
-        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
-        if n_basis is not None and n_basis < data.y.size:
-            raise ParameterError("n_basis", n_basis, "none where pairs or sets are left out: it is exact")
-        refuse_too_large(data.y.size, None, exact=True)
-        values = _precomputed(data) if kernel.function == PRECOMPUTED else kernel.matrix(data.X, data.X)
-        return HeldOutPredictor(KernelDecomposition.of_kernel(values), data.y, self.checked("regularization"))
-
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
         n_basis, way, seed = basis_of(self)

@@ -65,6 +65,8 @@ def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np
         {"costs": [1.0, 2.0, 5.0, 1.0, 1.0, 2.0], "budget": 6.0},
         {"n_candidates": 2, "seed": 3},
         {"algorithm": "algorithm1"},
+        {"cost": "unit", "n_features_to_select": 2},
+        {"weighting": "none", "n_features_to_select": 2},
         {"search": "floating", "n_features_to_select": 3},
         {"groups": [(0, 1), (2, 3)]},
     ],

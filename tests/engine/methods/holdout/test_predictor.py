@@ -131,7 +131,7 @@ def test_a_kernel_leaves_pairs_and_sets_out(options: dict[str, object]) -> None:
         np.testing.assert_allclose(matrix, RankRLS(0.1).leave_pair_out(X, y), rtol=1e-8, atol=1e-10)
         precomputed = KernelRankRLS("precomputed", regularization=0.1).leave_pair_out(X @ X.T, y)
         np.testing.assert_allclose(precomputed, matrix, rtol=1e-8, atol=1e-10)
-    with pytest.raises(ParameterError, match="n_basis: expected none where pairs or sets are left out"):
+    with pytest.raises(ParameterError, match="n_basis: expected None: these are held out of the exact model"):
         KernelRankRLS(n_basis=5).leave_pair_out(X, y)
 
 
