@@ -44,8 +44,10 @@ columns:
   difference          the run's mean over the queries minus that of the reference
   95 % interval       of the difference, by a bootstrap over the queries
   p (t)               two-sided, of Student's paired t
+  p (W)               two-sided, of Wilcoxon's signed ranks; queries without a difference are left out
   p                   two-sided, of Fisher's randomisation test
-  p (t, Holm),        each corrected by Holm for all runs that are compared with the reference by this measure
+  p (t, Holm),
+  p (W, Holm),        each corrected by Holm for all runs that are compared with the reference by this measure
   p (Holm)
   better/equal/worse  in how many queries the run is so
 

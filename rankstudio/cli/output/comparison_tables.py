@@ -16,11 +16,12 @@ from rankstudio.engine.export.tables import p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.statistics.stability import Stability
 
-_TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p", "p (Holm)", "better/equal/worse"]
+_TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p (W)", "p (W, Holm)", "p", "p (Holm)"]
+_TESTS += ["better/equal/worse"]
 
 # In CSV, by the names that JSON has for what the tests found.
 _IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
-_IN_CSV += ["wins", "ties", "losses", "n"]
+_IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
 def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
@@ -55,7 +56,9 @@ def tests(compared: RunComparison) -> Section:
 def _tested(tested: CorrectedTest) -> list[str]:
     t = tested.test
     interval = f"{t.low:+.4f} … {t.high:+.4f}"
-    p = map(p_text, (t.p_t, tested.p_t_holm, t.p_randomisation, tested.p_holm))
+    uncorrected = t.p_t, t.p_wilcoxon, t.p_randomisation
+    corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
+    p = [p_text(one) for pair in zip(uncorrected, corrected, strict=True) for one in pair]
     return [f"{t.mean_difference:+.4f}", interval, *p, f"{t.wins}/{t.ties}/{t.losses}"]
 
 
@@ -176,7 +179,8 @@ def _runs(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _plain(tested: CorrectedTest) -> dict[str, Any]:
-    return {**asdict(tested.test), "p_t_holm": tested.p_t_holm, "p_holm": tested.p_holm}
+    corrected = {name: getattr(tested, name) for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")}
+    return {**asdict(tested.test), **corrected}
 
 
 def _plain_front(found: ParetoFront | None) -> list[dict[str, Any]]:

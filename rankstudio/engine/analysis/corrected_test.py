@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rankstudio.engine.statistics.paired import PairedComparison, holm
 
+_CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
+
 
 @dataclass(frozen=True)
 class CorrectedTest:
@@ -16,25 +18,27 @@ class CorrectedTest:
     ----------
     test : PairedComparison
         The run minus the other.
-    p_holm, p_t_holm : float
-        The p of the randomisation test and of Student's t, corrected by Holm for the family.
+    p_holm, p_t_holm, p_wilcoxon_holm : float
+        The p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each corrected by
+        Holm for the family.
     """
 
     test: PairedComparison
     p_holm: float
     p_t_holm: float
+    p_wilcoxon_holm: float
 
 
 def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
-    """Correct both p of each comparison by Holm, as one family.
+    """Correct each test's p of all comparisons by Holm, as one family.
 
     A family is all that one table tests together by one measure: every run that can be paired with the
     reference, each once. Every pair of a table of pins is one family as well. Of runs that repeat another
     one, see `rankstudio.engine.analysis.repeated_runs`, only the first counts, and none
     that repeats the reference: :func:`distinct_family`.
     """
-    fisher, student = (holm([getattr(one, p) for one in found]).tolist() for p in ("p_randomisation", "p_t"))
-    return [CorrectedTest(*three) for three in zip(found, fisher, student, strict=True)]
+    corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
+    return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
 
 
 def distinct_family(
@@ -56,6 +60,6 @@ def distinct_family(
     places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
     corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
     return [
-        corrected.get(pair) or CorrectedTest(test, test.p_randomisation, test.p_t)
+        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
         for pair, test in zip(pairs, found, strict=True)
     ]

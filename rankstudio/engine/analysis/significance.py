@@ -42,7 +42,7 @@ class ComparedRun:
     mean : float or None
         Of the measure over the folds.
     found : PairedComparison or None
-    p_holm, p_t_holm : float or None
+    p_holm, p_t_holm, p_wilcoxon_holm : float or None
         As in :class:`CorrectedTest`; None until the whole family is compared.
     """
 
@@ -54,6 +54,7 @@ class ComparedRun:
     found: PairedComparison | None = None
     p_holm: float | None = None
     p_t_holm: float | None = None
+    p_wilcoxon_holm: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,7 @@ def compared_runs(
     for key in others:
         run, test = runs[key], found.get(key)
         role: Role = "compared" if test else "waiting"
-        p = (tested[key].p_holm, tested[key].p_t_holm) if whole else (None, None)
+        p = _p_values(tested.get(key))
         said, mean = _what_differs(run, against), run.average[name]
         rows.append(ComparedRun(key, run.plan.title, role, said, mean, test, *p))
     left = [
@@ -185,6 +186,10 @@ def compared_runs(
         if w and k != reference
     ]
     return rows + left
+
+
+def _p_values(tested: CorrectedTest | None) -> tuple[float | None, ...]:
+    return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
 
 
 def _corrected(

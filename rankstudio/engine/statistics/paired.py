@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row, whole
 from rankstudio.engine.statistics.randomisation import randomisation
+from rankstudio.engine.statistics.signed_ranks import signed_ranks
 
 _DRAWS_AT_ONCE = 1 << 21
 
@@ -43,6 +44,8 @@ class PairedComparison:
         Of :func:`paired_t`.
     p_randomisation : float
         Of :func:`rankstudio.engine.statistics.randomisation.randomisation`.
+    p_wilcoxon : float
+        Of :func:`rankstudio.engine.statistics.signed_ranks.signed_ranks`.
     low, high : float
         Of :func:`bootstrap_interval`.
     wins, ties, losses : int
@@ -55,6 +58,7 @@ class PairedComparison:
     t: float
     p_t: float
     p_randomisation: float
+    p_wilcoxon: float
     low: float
     high: float
     wins: int
@@ -74,7 +78,7 @@ def compare_paired(
     tolerance: float = 1e-12,
     higher_is_better: bool = True,
 ) -> PairedComparison:
-    """Compare two runs query by query, in every way of this module.
+    """Compare two runs query by query: paired tests, an interval, and in how many queries each is better.
 
     Parameters
     ----------
@@ -112,6 +116,7 @@ def compare_paired(
         float(np.mean(left - right)) if left.size else np.nan,
         *paired_t(left, right),
         randomisation(left, right, n_assignments, seed),
+        signed_ranks(left, right).p,
         *bootstrap_interval(left, right, level, n_resamples, seed),
         *win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better),
         left.size,

@@ -58,6 +58,7 @@ def test_differences_are_those_of_every_test_query(studies, capsys) -> None:
         assert found["p_t"] == pytest.approx(ttest_rel(own, theirs).pvalue)
         assert found["p_holm"] >= found["p_randomisation"]
         assert found["p_t_holm"] >= found["p_t"]
+        assert 1 >= found["p_wilcoxon_holm"] >= found["p_wilcoxon"] > 0
         assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
 
 
@@ -181,6 +182,7 @@ def test_csv_has_a_row_a_run_with_all_digits(studies, capsys) -> None:
             assert float(row["p_t"]) == run["comparison"]["p_t"]
             assert float(row["p_holm"]) == run["comparison"]["p_holm"]
             assert float(row["p_t_holm"]) == run["comparison"]["p_t_holm"]
+            assert float(row["p_wilcoxon_holm"]) == run["comparison"]["p_wilcoxon_holm"]
 
 
 def test_runs_on_different_folds_are_not_compared(studies, tmp_path, capsys) -> None:

@@ -62,6 +62,7 @@ def test_the_best_is_the_reference_and_the_others_are_one_family(runs, name) -> 
     assert [tested.test for tested in found] == expected
     np.testing.assert_array_equal([t.p_holm for t in found], holm([e.p_randomisation for e in expected]))
     np.testing.assert_array_equal([t.p_t_holm for t in found], holm([e.p_t for e in expected]))
+    np.testing.assert_array_equal([t.p_wilcoxon_holm for t in found], holm([e.p_wilcoxon for e in expected]))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,9 @@ def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once(runs) -> N
     for number in by_number.keys() - {reference}:
         rows = compared_runs(by_number, reference, "MAP", found)
         assert [row.role for row in rows].count("waiting") == 3 - len(found)
-        assert {(row.p_holm, row.p_t_holm) for row in rows} == {(None, None)}, "no family is whole yet"
+        assert {(row.p_holm, row.p_t_holm, row.p_wilcoxon_holm) for row in rows} == {(None,) * 3}, (
+            "no family is whole yet"
+        )
         found[number] = compare_with(by_number[number], by_number[reference], "MAP")
     first, *others = compared_runs(by_number, reference, "MAP", found)
     assert (first.key, first.role, first.found, first.mean) == (

@@ -140,6 +140,7 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
             **asdict(row.found),
             "p_holm": row.p_holm,
             "p_t_holm": row.p_t_holm,
+            "p_wilcoxon_holm": row.p_wilcoxon_holm,
         }
     assert len(rows) == len(terminal["runs"]) == 3
 
