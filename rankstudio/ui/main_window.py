@@ -197,6 +197,7 @@ class MainWindow(QMainWindow):
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
             *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
+            sections.lab,
         )
         for part in failing:
             part.failed.connect(self.say_error)

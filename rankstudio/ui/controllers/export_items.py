@@ -41,6 +41,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *results.panel.tables(),
         *(results.views.shown_tables() if results.views.isVisible() else ()),
         *(sections.queries.tables() if sections.queries.bar.isVisible() else ()),
+        *sections.lab.tables(),
     )  # fmt: skip
     return (
         _model_item(session, current, name),
@@ -120,6 +121,7 @@ def _plots(sections: Sections) -> dict[str, tuple[str, Plot]]:
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
         **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
+        **sections.lab.plots(),
     }
 
 

@@ -24,6 +24,7 @@ PAGES_OF_THE_WINDOW = {
     "features-page": "Features",
     "compare-page": "Compare",
     "report-page": tr("Report"),
+    "lab-page": "Lab",
 }
 """Headings of the guide by the object names of pages."""
 

@@ -13,6 +13,7 @@ from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.inspect.densities_controller import DensitiesController
 from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
 from rankstudio.ui.inspect.why_controller import WhyController
+from rankstudio.ui.lab.controller import LabController
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.method.fold_hint import FoldHint
 from rankstudio.ui.model.app_model import Models
@@ -67,6 +68,7 @@ class Sections(QObject):
         tested = self.results.views.tests.hint, self.results.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
+        self.lab = LabController(theme, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
@@ -102,6 +104,9 @@ class Sections(QObject):
         queries = column("queries", (above, low), (1, 1), (345, 395))
         outline = column("report-outline", (self.report.words, self.report.outline), (2, 3), (290, 450))
         report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
+        drawn = self.lab.auc.deviations, self.lab.auc.variation
+        measured = column("lab-measured", drawn, (3, 2), (350, 280))
+        lab = row("lab", (self.lab.auc.form, measured), (0, 1), (260, 920))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),
@@ -109,6 +114,7 @@ class Sections(QObject):
             "compare": Page("compare", compare),
             "queries": Page("queries", queries, head=self.queries.head),
             "report": Page("report", report),
+            "lab": Page("lab", lab, head=self.lab.tabs),
         }
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
@@ -146,6 +152,7 @@ class Sections(QObject):
             self.results.refresh()
         self.queries.update()
         self.report.update()
+        self.lab.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:

@@ -26,6 +26,7 @@ PAGES = (
         "queries", tr("Queries"), "search", tr("Two models query by query, and why each ranks as it does")
     ),
     PageName("report", tr("Report"), "report", tr("The study as one file that a colleague reads anywhere")),
+    PageName("lab", tr("Lab"), "lab", tr("How far estimates are from the truth, by simulation")),
 )
 """From top to bottom."""
 

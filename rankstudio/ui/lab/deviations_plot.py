@@ -1,0 +1,246 @@
+"""Distributions below each other over one axis with a line at zero: one row an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot
+from rankstudio.ui.plots.figure_values import floats
+from rankstudio.ui.plots.frame import Frame, padded
+from rankstudio.ui.plots.layers import draw_marker, hairline, pen
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.number_format import fixed, signed
+from rankstudio.ui.style.theme import Theme
+
+_GAP = 10.0
+_MOST_NAMES = 0.45  # of the width
+_HILL = 0.86  # of the height of a row, for its highest bin
+_FOOT = 0.06  # of the height of a row, below its distribution
+_TAIL = 0.001  # share of a distribution that may lie beyond an end of the axis
+_MARK = 3.8
+_MOVES = {int(Qt.Key.Key_Up): -1, int(Qt.Key.Key_Down): 1}
+
+
+@dataclass(frozen=True, eq=False)
+class DeviationRow:
+    """The distribution of one estimator.
+
+    Attributes
+    ----------
+    label : str
+    mean, error, sd : float
+        Of the deviations, the second of the mean; NaN where there are none.
+    count : int
+        Repetitions.
+    shares : ndarray of shape (B,)
+        Of the values in each bin.
+    """
+
+    label: str
+    mean: float
+    error: float
+    sd: float
+    count: int
+    shares: Floats
+
+
+class DeviationsPlot(Plot):
+    """One histogram a row, each up to its highest bin, with its mean and one sd to both sides.
+
+    Parameters
+    ----------
+    theme : Theme
+    x_label : str
+        What the axis measures.
+    """
+
+    def __init__(self, theme: Theme, x_label: str) -> None:
+        self.rows: tuple[DeviationRow, ...] = ()
+        self.edges: Floats = np.zeros(0)
+        self.said = ""
+        super().__init__(theme, Axes("", x_label, show_y=False))
+        self.add_layer(self._draw_ground, -1.0)
+        self.add_layer(self._draw_rows, 0.0)
+        self.add_layer(self._draw_names, 1.0, clipped=False)
+
+    def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, said: str) -> None:
+        """Show other distributions.
+
+        Parameters
+        ----------
+        rows : sequence of DeviationRow
+            From top to bottom; the position is the category.
+        edges : ndarray of shape (B + 1,)
+        said : str
+            All of it in words.
+        """
+        self.rows, self.edges, self.said = tuple(rows), edges, said
+        self.mark_dirty()
+
+    # Plot
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing was simulated."""
+        return not any(row.count for row in self.rows)
+
+    def summary(self) -> str:
+        """Say mean and standard deviation of each."""
+        return self.said
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the values of nearly all repetitions with zero, and one unit a row."""
+        if self.is_empty():
+            return (-1.0, 1.0), (0.0, 1.0)
+        ends = [self._ends(row) for row in self.rows if row.count]
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        return padded(min(low, 0.0), max(high, 0.0), 0.02), (0.0, float(len(self.rows)))
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for the names at the left."""
+        frame = super().frame_for(size)
+        if self.is_empty():
+            return frame
+        metrics = QFontMetricsF(font(SMALL))
+        wide = max(metrics.horizontalAdvance(row.label) for row in self.rows) + 2 * _MARK + _GAP
+        left = round(min(wide + _GAP, _MOST_NAMES * size.width()))
+        return replace(frame, area=frame.area.adjusted(left - frame.area.left(), 0, 0, 0))
+
+    def numbers(self) -> Numbers:
+        """Return a row a bin of each estimator, and its mean and sd."""
+        cells: list[list[CellValue]] = []
+        for row in self.rows:
+            bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
+            cells += [[row.label, float(low), float(high), float(share)] for low, high, share in bins]
+        cells += [[row.label, "mean", row.mean, row.error] for row in self.rows]
+        cells += [[row.label, "sd", row.sd, row.count] for row in self.rows]
+        return ["estimator", "from", "to", "share"], cells
+
+    def figure(self) -> CurvesFigure:
+        """Return the distributions over each other, as areas, with the line at zero."""
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        series = []
+        for at, row in enumerate(self.rows):
+            if row.count:
+                there = np.flatnonzero(row.shares)
+                first, last = max(int(there[0]) - 1, 0), min(int(there[-1]) + 2, row.shares.size)
+                points = floats(middles[first:last]), floats(row.shares[first:last])
+                label = tr("{label}: mean {mean}, sd {sd}").format(
+                    label=row.label, mean=signed(row.mean, 3), sd=fixed(row.sd, 3)
+                )
+                series.append(Series(label, *points, kind="area", number=at))
+        x, y = FigureAxis(self.axes.x_label), FigureAxis(tr("share of repetitions"), low=0.0)
+        zero = Level(tr("the truth"), 0.0, vertical=True)
+        return CurvesFigure("figure", self.accessibleName(), "", x, y, tuple(series), (zero,))
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the number of the row at a pixel."""
+        frame = self.frame()
+        inside = frame.area.top() <= at.y() < frame.area.bottom()
+        if self.is_empty() or not inside:
+            return None
+        return min(int((at.y() - frame.area.top()) / self._height(frame)), len(self.rows) - 1)
+
+    def readout(self, number: int) -> list[Line]:
+        """Say mean, its standard error and sd of a row."""
+        row, look = self.rows[number], palettes.category(self.theme.colors, number)
+        return [
+            Line(row.label, color=look.color, dash=look.dash, bold=True),
+            Line(tr("mean deviation"), signed(row.mean, 4)),
+            Line(tr("standard error"), fixed(row.error, 4)),
+            Line(tr("sd"), fixed(row.sd, 4)),
+            Line(tr("repetitions"), f"{row.count:,}"),
+        ]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Read the rows one by one with the arrow keys."""
+        step = _MOVES.get(event.key())
+        if step is None or self.is_empty():
+            event.ignore()
+            return
+        before = self.under_mouse if self.under_mouse is not None else -1
+        number = max(0, min(len(self.rows) - 1, before + step))
+        frame = self.frame()
+        middle = frame.area.top() + (number + 0.5) * self._height(frame)
+        self.hover(QPointF(frame.area.center().x(), middle))
+
+    # Drawing
+
+    def _height(self, frame: Frame) -> float:
+        return frame.area.height() / max(len(self.rows), 1)
+
+    def _ends(self, row: DeviationRow) -> tuple[float, float]:
+        """Return where a distribution begins and ends, but for a thin tail at each side."""
+        risen = np.cumsum(row.shares)
+        first = int(np.searchsorted(risen, _TAIL))
+        last = min(int(np.searchsorted(risen, 1.0 - _TAIL)), row.shares.size - 1)
+        return float(self.edges[first]), float(self.edges[last + 1])
+
+    def _draw_ground(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the row under the mouse, a grid at the ticks, and the line at zero."""
+        if self.is_empty():
+            return
+        area = frame.area
+        if self.under_mouse is not None:
+            top = area.top() + self.under_mouse * self._height(frame)
+            painter.fillRect(QRectF(area.left(), top, area.width(), self._height(frame)), colors.q("inset"))
+        for value, _ in self.axes.x_ticks(frame.x_range, area.width()):
+            x = round(frame.x_px(value))
+            hairline(painter, colors.q("line_soft"), QPointF(x, area.top()), QPointF(x, area.bottom()))
+        zero = round(frame.x_px(0.0)) + 0.5
+        painter.setPen(pen(colors.q("text"), 1.2))
+        painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))
+
+    def _draw_rows(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw each histogram as an area of steps, its mean, and one sd to both sides."""
+        height, edges = self._height(frame), np.repeat(self.edges, 2)
+        xs = frame.pixels(edges, np.zeros(edges.size))[0].tolist()
+        for at, row in enumerate(self.rows):
+            if not row.count:
+                continue
+            look = palettes.category(colors, at)
+            tallest = float(row.shares.max(initial=0.0)) or 1.0
+            foot = frame.area.top() + (at + 1 - _FOOT) * height
+            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (_HILL * height / tallest)
+            outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
+            filling = palettes.category(colors, at).color
+            filling.setAlphaF(0.24)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(filling)
+            painter.drawPolygon(outline)
+            painter.setPen(pen(look.color, 1.3))
+            painter.drawPolyline(outline)
+            mean, spread = frame.x_px(row.mean), frame.x_px(row.mean + row.sd) - frame.x_px(row.mean)
+            painter.setPen(pen(look.color, 2.6))
+            painter.drawLine(QPointF(mean - spread, foot), QPointF(mean + spread, foot))
+            painter.setPen(pen(colors.q("panel"), 1.2))
+            painter.setBrush(look.color)
+            draw_marker(painter, look.marker, QPointF(mean, foot), _MARK + 1)
+
+    def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the names at the left, with the markers of their categories."""
+        if self.is_empty():
+            return
+        painter.setFont(font(SMALL))
+        height, room = self._height(frame), frame.area.left() - 3 * _MARK - _GAP
+        for at, row in enumerate(self.rows):
+            look = palettes.category(colors, at)
+            middle = frame.area.top() + (at + 0.5) * height
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(look.color)
+            draw_marker(painter, look.marker, QPointF(_MARK + 1, middle), _MARK)
+            painter.setPen(colors.q("text"))
+            text = painter.fontMetrics().elidedText(row.label, Qt.TextElideMode.ElideRight, int(room))
+            box = QRectF(3 * _MARK + 1, middle - 10, room, 20)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

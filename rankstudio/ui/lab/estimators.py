@@ -1,0 +1,119 @@
+"""What the estimators are called, and what each does, in the terms of Airola 2011, chapter 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rankstudio.ui.language import tr
+
+
+@dataclass(frozen=True)
+class EstimatorText:
+    """What is said of an estimator.
+
+    Attributes
+    ----------
+    label : str
+    about : str
+        What it does, as a sentence.
+    low, high : str
+        Why it may be too low or too high, as the end of a sentence; "" where it should not be.
+    """
+
+    label: str
+    about: str
+    low: str = ""
+    high: str = ""
+
+
+_POOLED = tr(
+    "without positive examples a model scores lower, without negative ones higher, and scores of such models "
+    "are compared"
+)
+_INSIDE = tr("documents of a query are on both sides, and so is what they have in common")
+_OUTSIDE = tr("the features were selected with the queries that are held out")
+_FEWER = tr("its models are learned from fewer queries")
+
+AUC: Mapping[str, EstimatorText] = {
+    "leave-pair-out": EstimatorText(
+        tr("leave-pair-out"),
+        tr(
+            "Each pair of a positive and a negative example is held out in turn and compared by the one "
+            "model that saw neither: all pairs count, and no two models are mixed (T 5.4)."
+        ),
+    ),
+    "leave-one-out, pooled": EstimatorText(
+        tr("leave-one-out, pooled"),
+        tr(
+            "Each example is scored by the model without it, and all scores are compared together, though "
+            "each is of another model (T 5.4)."
+        ),
+        low=_POOLED,
+    ),
+    "5-fold, pooled": EstimatorText(
+        tr("5-fold, pooled"),
+        tr("Each fifth is scored by the model without it, and all scores are compared together (T 5.4)."),
+        low=_POOLED,
+    ),
+    "5-fold, averaged": EstimatorText(
+        tr("5-fold, averaged"),
+        tr(
+            "Only examples of the same fifth are compared, by the model without it: no two models are mixed, "
+            "but most pairs do not count (T 5.4)."
+        ),
+        low=tr("its models are learned from four fifths of the examples"),
+    ),
+    "10-fold, pooled": EstimatorText(
+        tr("10-fold, pooled"),
+        tr("Each tenth is scored by the model without it, and all scores are compared together (T 5.4)."),
+        low=_POOLED,
+    ),
+    "10-fold, averaged": EstimatorText(
+        tr("10-fold, averaged"),
+        tr(
+            "Only examples of the same tenth are compared, by the model without it: no two models are mixed, "
+            "but only few pairs count (T 5.4)."
+        ),
+    ),
+}
+"""By the engine's names, in their order."""
+
+SELECTION: Mapping[str, EstimatorText] = {
+    "leave-query-out": EstimatorText(
+        tr("leave-query-out"),
+        tr("Each query is ranked by the model that was selected and learned without it (T 5.5)."),
+    ),
+    "leave-query-out, selected once": EstimatorText(
+        tr("leave-query-out, selected once"),
+        tr(
+            "Each query is ranked by the model learned without it, on features that were selected with it: "
+            "the selection stands outside the cross-validation."
+        ),
+        high=_OUTSIDE,
+    ),
+    "5-fold by query": EstimatorText(
+        tr("5-fold by query"),
+        tr("Each fifth of the queries is ranked by the model selected and learned without it (T 5.5)."),
+        low=_FEWER,
+    ),
+    "5-fold by query, selected once": EstimatorText(
+        tr("5-fold by query, selected once"),
+        tr("As 5-fold by query, on features that were selected with all queries."),
+        high=_OUTSIDE,
+    ),
+    "5-fold of documents": EstimatorText(
+        tr("5-fold of documents"),
+        tr(
+            "Each fifth of the documents is scored by the model without it, while other documents of the "
+            "same queries stay in: what T 5.5 warns of."
+        ),
+        high=_INSIDE,
+    ),
+    "5-fold of documents, selected once": EstimatorText(
+        tr("5-fold of documents, selected once"),
+        tr("As 5-fold of documents, on features that were selected with all documents."),
+        high=_INSIDE,
+    ),
+}
+"""By the engine's names, in their order."""

@@ -1,0 +1,215 @@
+"""The form of a simulation: its values, what is varied, and the buttons that start and stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.lab.parameters import SHORT, VARIED, VARIED_REPETITIONS
+from rankstudio.ui.lab.simulation import SimulationState
+from rankstudio.ui.language import tr
+from rankstudio.ui.method.fields import Field, LineField, measure_field
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import ElidedLabel, Panel, Segmented
+from rankstudio.ui.widgets.layout import fill, named
+
+_STATES = {
+    SimulationState.NEW: "",
+    SimulationState.RUNNING: "",
+    SimulationState.PAUSED: tr("paused"),
+    SimulationState.STOPPED: tr("stopped"),
+    SimulationState.DONE: tr("done"),
+}
+
+
+class SingleField(LineField):
+    """One number, where a method's field would take several."""
+
+    def check(self, raw: Any) -> Any:
+        """Return the number; ParameterError where there are several."""
+        value = self.parameter.validate(raw)
+        if self.parameter.kind is not Kind.GRID and self.parameter.several(value):
+            raise ParameterError(self.parameter.label, raw, self.parameter.expected)
+        return value
+
+    @Slot(str)
+    def _follow_typing(self, text: str) -> None:
+        try:
+            self.check(text)
+        except ParameterError:
+            return
+        super()._follow_typing(text)
+
+
+class LabForm(Panel):
+    """Fields below each other, and below them Start, Pause and Stop with the progress.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        Of the panel, for the program and its tests.
+    title, caption : str
+    parameters : sequence of Parameter
+    varies : bool
+        Whether one quantity is varied afterwards.
+
+    Attributes
+    ----------
+    startAsked, pauseAsked, stopAsked : Signal()
+    """
+
+    startAsked = Signal()
+    pauseAsked = Signal()
+    stopAsked = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        title: str,
+        caption: str,
+        parameters: Sequence[Parameter],
+        *,
+        varies: bool,
+    ) -> None:
+        super().__init__(theme, title, caption, padding=0)
+        self.setObjectName(name)
+        self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in parameters}
+        self._lists = {key: SingleField(theme, p) for key, p in VARIED.items()} if varies else {}
+        self._again = SingleField(theme, VARIED_REPETITIONS) if varies else None
+        options = [(key, SHORT[key]) for key in self._lists]
+        self.quantity = named(
+            Segmented(options, tr("what is varied")), f"{name}-quantity", tip=tr("What is varied afterwards")
+        )
+        self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
+        self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        set_icon(self.start, theme, "run", "on_accent")
+        self.pause = self._button("pause", tr("Pause the simulation, or go on with it"))
+        self.stop = self._button("stop", tr("Stop the simulation; what was found stays"))
+        self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
+        self.status = named(ElidedLabel(), f"{name}-status", role="caption")
+        self._lay_out()
+        theme.changed.connect(self._align)
+        self.quantity.chosen.connect(self._show_list)
+        self.start.clicked.connect(self.startAsked)
+        self.pause.clicked.connect(self.pauseAsked)
+        self.stop.clicked.connect(self.stopAsked)
+        self._show_list()
+        self.show_state(SimulationState.NEW, 0.0, "")
+
+    def field(self, name: str) -> Field:
+        """Return a field by the name of its parameter; "values" is the list of the quantity chosen."""
+        if name == "values":
+            return self._lists[str(self.quantity.value())]
+        if name == VARIED_REPETITIONS.name and self._again is not None:
+            return self._again
+        return self._fields[name]
+
+    def fields(self) -> list[Field]:
+        """Return the fields that can be seen, from top to bottom."""
+        varied = [self.field("values"), self.field(VARIED_REPETITIONS.name)] if self._lists else []
+        return [*self._fields.values(), *varied]
+
+    def values(self) -> dict[str, Any]:
+        """Return what stands in the fields, by the names of the parameters."""
+        return {name: field.value for name, field in self._fields.items()}
+
+    def varied(self) -> tuple[str, tuple[float, ...], int]:
+        """Return the quantity that is varied, its values, and the repetitions of each."""
+        values = self.field("values").value
+        return str(self.quantity.value()), values, self.field(VARIED_REPETITIONS.name).value
+
+    def commit(self) -> bool:
+        """Take what is still being typed and tell whether all of it is valid; else go to the first error."""
+        wrong = [field for field in self.fields() if not field.commit()]
+        if wrong:
+            self._go_to(wrong[0])
+        return not wrong
+
+    def refuse(self, name: str, why: str) -> None:
+        """Say below a field why its value does not do."""
+        field = self.field(name)
+        field.show_error(why)
+        self._go_to(field)
+
+    def show_state(self, state: SimulationState, share: float, text: str) -> None:
+        """Enable what can be pressed now, and say how far it is."""
+        busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
+        paused = state is SimulationState.PAUSED
+        self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
+        set_icon(self.pause, self._theme, "run" if paused else "pause")
+        self.pause.setEnabled(busy)
+        self.stop.setEnabled(busy)
+        self.progress.set_share(share)
+        said = " · ".join(part for part in (_STATES[state], text) if part)
+        if said != self.status.text():
+            self.status.setText(said)
+
+    def _button(self, icon: str, text: str) -> QPushButton:
+        button = named(QPushButton(), f"{self.objectName()}-{icon}", said=text, tip=text)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_icon(button, self._theme, icon)
+        return button
+
+    def _lay_out(self) -> None:
+        page = named(QWidget(), role="page")
+        column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
+        if self._lists and self._again is not None:
+            heading = named(PlainLabel(tr("then varied, one value after the other")), role="caption")
+            fill(column, heading, self.quantity, *self._lists.values(), self._again)
+        column.addStretch(1)
+        self._scroll = named(QScrollArea(), f"{self.objectName()}-scroll")
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(page)
+        buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
+        said = buttons, self.progress, self.status
+        foot = fill(QVBoxLayout(), *said, margins=(12, 4, 12, 10), spacing=8)
+        fill(self.body, (self._scroll, 1), foot, spacing=0)
+        self._align()
+        order = [*self._fields.values(), self.quantity, *self._lists.values(), self._again]
+        stops = [part for f in order if isinstance(f, Field) for part in (f.editor, f.reset_button)]
+        for before, after in pairwise([*stops, self.start, self.pause, self.stop]):
+            QWidget.setTabOrder(before, after)
+
+    @Slot()
+    def _show_list(self) -> None:
+        for key, field in self._lists.items():
+            field.setVisible(key == self.quantity.value())
+        self.quantity.setVisible(bool(self._lists))
+
+    @Slot()
+    def _align(self) -> None:
+        """Give all labels the width of the longest one."""
+        fields = [*self._fields.values(), *self._lists.values(), *filter(None, [self._again])]
+        width = max(field.label.sizeHint().width() for field in fields)
+        for field in fields:
+            field.label.setFixedWidth(width)
+
+    def _go_to(self, field: Field) -> None:
+        self._scroll.ensureWidgetVisible(field)
+        field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def _field(theme: Theme, parameter: Parameter) -> Field:
+    if parameter.kind is Kind.MEASURE:
+        return measure_field(theme, parameter)
+    return SingleField(theme, parameter)
+
+
+def named_error(error: ParameterError, known: Mapping[str, Any], otherwise: str) -> str:
+    """Return the field that an error of the engine is about, by the parameter's name."""
+    return error.name if error.name in known else otherwise

@@ -1,0 +1,119 @@
+"""Sentences on simulated estimates, made of the values that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstudio.ui.lab.estimators import EstimatorText
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import fixed, power, signed
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+
+_SURE = 2.0  # standard errors
+_LEAST = 0.005  # what is less is nothing to talk about
+_APART = 1.1  # ratio of standard deviations that is worth a sentence
+
+QUANTITIES = {
+    "n_examples": tr("examples"),
+    "positive": tr("share of positives"),
+    "regularization": tr("λ"),
+}
+"""What can be varied, by the engine's names."""
+
+_WITH = {
+    "n_examples": tr("{off} with {value} examples"),
+    "positive": tr("{off} with a share of {value} positives"),
+    "regularization": tr("{off} with λ = {value}"),
+}
+
+
+def bias_text(bias: float) -> str:
+    """Return how far an estimate is off: "0.06 too low", "0.01 too high", "right to 0.005"."""
+    if abs(bias) < _LEAST:
+        return tr("right on average")
+    size = fixed(abs(bias), 2 if abs(bias) >= 0.01 else 3)
+    return (tr("{size} too low") if bias < 0 else tr("{size} too high")).format(size=size)
+
+
+def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Say which estimator is furthest from the truth, and which one scatters least and most."""
+    names = [texts[name] for name in found.estimators]
+    sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
+    off = np.where(sure, np.abs(found.bias), -1.0)
+    worst = int(np.argmax(off))
+    if off[worst] < 0:
+        said = tr(
+            "No estimator is off by more than {least} and by more than twice its standard error."
+        ).format(least=_LEAST)
+    else:
+        text, bias = names[worst], float(found.bias[worst])
+        why = text.low if bias < 0 else text.high
+        sentence = tr("{label} is {off} on average: {why}.") if why else tr("{label} is {off} on average.")
+        said = sentence.format(label=_first_large(text.label), off=bias_text(bias), why=why)
+    return f"{said} {scatter_sentence(found, texts)}".strip()
+
+
+def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Say which estimator scatters least and which most, where that can be told."""
+    known = [at for at, sd in enumerate(found.sd) if isfinite(sd)]
+    if len(known) < 2 or found.done < 2:
+        return ""
+    least, most = min(known, key=lambda at: found.sd[at]), max(known, key=lambda at: found.sd[at])
+    if found.sd[most] < _APART * found.sd[least]:
+        return tr("All scatter alike (sd {low} to {high}).").format(
+            low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[most]), 3)
+        )
+    labels = [texts[found.estimators[at]].label for at in (most, least)]
+    return tr("{most} scatters most (sd {high}), {least} least (sd {low}).").format(
+        most=_first_large(labels[0]),
+        least=labels[1],
+        high=fixed(float(found.sd[most]), 3),
+        low=fixed(float(found.sd[least]), 3),
+    )
+
+
+def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+    """Say mean and standard deviation of every estimator, for a screen reader."""
+    parts = [
+        tr("{label} mean {bias}, sd {sd}").format(
+            label=texts[name].label,
+            bias=signed(float(found.bias[at]), 3),
+            sd=fixed(float(found.sd[at]), 3),
+        )
+        for at, name in enumerate(found.estimators)
+    ]
+    return "; ".join(parts)
+
+
+def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
+    """Say of the estimator that is furthest off anywhere how that goes with the varied quantity."""
+    if not found.summaries:
+        return ""
+    bias = np.abs(np.nan_to_num(found.bias))
+    at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
+    label = _first_large(texts[found.summaries[0].estimators[estimator]].label)
+    spots = list(dict.fromkeys([0, at, len(found.values) - 1]))
+    told = [
+        _WITH[found.quantity].format(
+            off=bias_text(float(found.bias[spot, estimator])),
+            value=value_text(found.quantity, found.values[spot]),
+        )
+        for spot in spots
+    ]
+    return f"{label}: {', '.join(told)}."
+
+
+def value_text(quantity: str, value: float) -> str:
+    """Return a value of a quantity as it is written on an axis: "30", "0.1", "2⁻⁵"."""
+    return power(value) if quantity == "regularization" else f"{value:g}"
+
+
+def _first_large(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,138 @@
+"""A simulation beside the window: a generator asked for one step a task, so that others get a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+
+Steps = Iterator[Any]
+
+
+class SimulationState(Enum):
+    """How far a simulation is."""
+
+    NEW = "new"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
+class Simulation(QObject):
+    """Asks a generator step by step on a worker's thread. To pause is to ask later, to stop is not to ask.
+
+    Parameters
+    ----------
+    worker : Worker
+        Which may have other tasks between two steps.
+    what : str
+        "Simulating estimates": the beginning of the sentence that tells of a failure.
+    slot : str
+        Of its tasks.
+
+    Attributes
+    ----------
+    grew : Signal(object)
+        What a step brought.
+    changed : Signal()
+        The state is another.
+    failed : Signal(str)
+        A sentence.
+    """
+
+    grew = Signal(object)
+    changed = Signal()
+    failed = Signal(str)
+
+    def __init__(self, worker: Worker, what: str, slot: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker, self._what, self._slot = worker, what, slot
+        self._state = SimulationState.NEW
+        self._steps: Steps | None = None
+        self._job: Job | None = None
+
+    @property
+    def state(self) -> SimulationState:
+        """How far it is."""
+        return self._state
+
+    @property
+    def busy(self) -> bool:
+        """Whether it runs or is paused."""
+        return self._state in (SimulationState.RUNNING, SimulationState.PAUSED)
+
+    def start(self, make: Callable[[], Steps]) -> None:
+        """Ask another generator, in place of the present one.
+
+        Parameters
+        ----------
+        make : callable
+            Returns it; called on the worker's thread.
+        """
+        self._drop()
+        self._steps = _made(make)
+        self._change(SimulationState.RUNNING)
+        self._ask()
+
+    @Slot()
+    def toggle_pause(self) -> None:
+        """Pause, or go on; the step that is under way still brings what it finds."""
+        if self._state is SimulationState.RUNNING:
+            self._change(SimulationState.PAUSED)
+        elif self._state is SimulationState.PAUSED:
+            self._change(SimulationState.RUNNING)
+            if self._job is None:
+                self._ask()
+
+    @Slot()
+    def stop(self) -> None:
+        """End here; what was found stays."""
+        if self.busy:
+            self._drop()
+            self._change(SimulationState.STOPPED)
+
+    def _ask(self) -> None:
+        assert self._steps is not None  # it was started
+        self._job = self._worker.task(
+            self._what, _step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
+        )
+
+    def _receive(self, found: Any) -> None:
+        self._job = None
+        if found is None:
+            self._steps = None
+            self._change(SimulationState.DONE)
+            return
+        self.grew.emit(found)
+        if self._state is SimulationState.RUNNING and self._job is None:
+            self._ask()
+
+    def _fail(self, why: str) -> None:
+        self._drop()
+        self._change(SimulationState.STOPPED)
+        self.failed.emit(why)
+
+    def _drop(self) -> None:
+        if self._job is not None:
+            self._job.abandon()
+        self._job = self._steps = None
+
+    def _change(self, state: SimulationState) -> None:
+        self._state = state
+        self.changed.emit()
+
+
+def _made(make: Callable[[], Steps]) -> Steps:
+    """Make a generator when it is first asked, on the thread that asks."""
+    yield from make()
+
+
+def _step(steps: Steps) -> Any:
+    """Return what a step brings; None at the end."""
+    return next(steps, None)
