@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
@@ -192,6 +193,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         *,
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
+        regularization: Sequence[float] | None = None,
     ) -> Floats:
         """Predict each document with the model learned from all queries but its own.
 
@@ -202,10 +204,12 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         qid : array-like of shape (m,), optional
         preferences : Preferences, optional
             In place of y, as for :meth:`fit`.
+        regularization : sequence of float, optional
+            Several λ to predict with at once; the estimator's own without them.
 
         Returns
         -------
-        ndarray of shape (m,) or (m, v)
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ
             Scores, centred inside each query, in the order of the rows of X.
 
         Raises
@@ -217,12 +221,19 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
         data = preferring(self._group(X, labels, qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        regularization = self.checked("regularization")
+        own = [self.checked("regularization")]
+        grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
         if outputs is not None:
             self.refuse_several_outputs()
-            return left_out_outputs(data, outputs, regularization)
-        data = dense(data)
-        rows = PairRows.of(data, self.pair_cost())
+            found = [left_out_outputs(data, outputs, value) for value in grid]
+        else:
+            data = dense(data)
+            rows = PairRows.of(data, self.pair_cost())
+            found = [self._left_out(data, rows, value) for value in grid]
+        return found[0] if regularization is None else np.array(found)
+
+    def _left_out(self, data: QueryData, rows: QueryData, regularization: float) -> Floats:
+        """Return the scores (m,) by the models learned without each query, rows being what makes them."""
         if self.checked("pairs") != "query":
             _, models, _ = self._global_models(data, regularization)
         elif _statistics_fit(rows):

@@ -105,3 +105,15 @@ def test_a_bad_regularization_is_named() -> None:
         ParameterError, match="regularization: expected a finite number greater than 0, got -1"
     ):
         RankRLS(regularization=-1).fit(np.eye(3), np.arange(3.0), qid=[1, 1, 2])
+
+
+@given(problems(fewest_queries=2))
+def test_left_out_predictions_of_a_grid_are_those_of_each_value(problem: Problem) -> None:
+    X, y, qid, regularization = problem
+    grid = [2.0**-15, regularization, 2.0**15]
+    for labels in (y, np.column_stack((y, -y))):
+        together = RankRLS().leave_query_out(X, labels, qid=qid, regularization=grid)
+        alone = [RankRLS(regularization=value).leave_query_out(X, labels, qid=qid) for value in grid]
+        np.testing.assert_array_equal(together, alone)
+    with pytest.raises(ParameterError, match="regularization: expected a finite number greater than 0"):
+        RankRLS().leave_query_out(X, y, qid=qid, regularization=[1.0, 0.0])
