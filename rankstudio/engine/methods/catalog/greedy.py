@@ -36,9 +36,6 @@ GREEDY_RANKRLS = Method(
     parameters=(
         LAMBDA,
         SIZE,
-        COST,
-        TIES,
-        WEIGHTING,
         Parameter(
             name="pinned",
             label="pinned",
@@ -129,6 +126,9 @@ GREEDY_RANKRLS = Method(
             option="--fitting",
             choices=(("pre", "all anew"), ("back", "back-fitting")),
         ),
+        COST,
+        TIES,
+        WEIGHTING,
         Parameter(
             name="algorithm",
             label="algorithm",

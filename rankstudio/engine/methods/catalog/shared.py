@@ -81,7 +81,7 @@ TOL = Parameter(
 
 COST = Parameter(
     name="cost",
-    label="cost",
+    label="pair cost",
     kind=Kind.CHOICE,
     default="magnitude",
     help=(
@@ -91,15 +91,15 @@ COST = Parameter(
     source="Pahikkala et al. 2009, eqs. (20) to (22)",
     option="--cost",
     choices=(
-        ("magnitude", "differences of labels"),
-        ("unit", "1 for every pair"),
-        ("inverse", "relative differences"),
+        ("magnitude", "magnitude"),
+        ("unit", "unit"),
+        ("inverse", "relative"),
     ),
 )
 
 TIES = Parameter(
     name="ties",
-    label="ties",
+    label="tied pairs",
     kind=Kind.SWITCH,
     default=True,
     help="Whether pairs of documents with equal labels count, which should get equal scores.",
