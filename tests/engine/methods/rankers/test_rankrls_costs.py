@@ -213,3 +213,14 @@ def test_pairs_and_sets_are_left_out_with_the_weighting_and_of_regression() -> N
     bias = y[rest].mean() - X[rest].mean(axis=0) @ coef
     left_out = RankRLS(0.5, pairs="pointwise").leave_sets_out(X, y, [[0, 1]])[0]
     np.testing.assert_allclose(left_out, X[:2] @ coef + bias)
+
+
+@given(problems(), losses, some_pairs)
+def test_documents_that_are_there_twice_are_pairs_too(problem: Problem, loss: Loss, pairs: str) -> None:
+    X, y, qid = (np.repeat(values, 2, axis=0) for values in problem[:3])
+    doubled = Problem(X, y, qid, problem.regularization)
+    M, N, _ = listed_pairs(y, qid, *loss, pairs == "all")
+    eps, scale = bounds(doubled, M, N)
+    fitted = _rankrls(problem.regularization, loss, pairs).fit(X, y, qid=qid)
+    expected = solve(M, N, X, problem.regularization)
+    np.testing.assert_allclose(fitted.coef_, expected, rtol=0, atol=eps * scale)
