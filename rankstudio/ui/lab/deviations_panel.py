@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.ui.lab.deviations_plot import DeviationRow, DeviationsPlot
-from rankstudio.ui.lab.estimators import EstimatorText
+from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
@@ -20,6 +20,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.table import ROW_HEIGHT
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.summary import DeviationSummary
@@ -88,6 +89,7 @@ _COLUMNS = (
 _SPARE = ("error", "unconditional")  # columns that give way
 _WIDE = 840  # pixels, from which they have room
 _NAME = 170  # pixels of the column with the names
+_LEAST_PLOT = 230  # pixels of its height where the table is below it
 
 
 class DeviationsPanel(Panel):
@@ -104,6 +106,8 @@ class DeviationsPanel(Panel):
         What the axis measures.
     placeholder : str
         What the empty plot says.
+    stacked : bool
+        Whether the table stands below the plot, for long names.
     """
 
     def __init__(
@@ -113,11 +117,13 @@ class DeviationsPanel(Panel):
         texts: Mapping[str, EstimatorText],
         x_label: str,
         placeholder: str,
+        *,
+        stacked: bool = False,
     ) -> None:
         super().__init__(theme, tr("Deviations"), padding=0)
         self.setObjectName(name)
         self.keep_title()
-        self._texts = texts
+        self._texts, self._stacked = texts, stacked
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = named(
@@ -131,7 +137,7 @@ class DeviationsPanel(Panel):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
-        beside = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
+        beside = fill(QVBoxLayout() if stacked else QHBoxLayout(), (room, 1), self.table, spacing=0)
         fill(self.body, (beside, 1), self.sentence, spacing=0)
         theme.changed.connect(self._fit)
         self._fit()
@@ -144,11 +150,16 @@ class DeviationsPanel(Panel):
     @Slot()
     def _fit(self) -> None:
         """Give the table the room that its columns need, and the sentence that of two lines."""
-        narrow = self.width() < scaled(_WIDE)
+        narrow = self.width() < scaled(_WIDE) and not self._stacked
         shown = [column for column in _COLUMNS if not (narrow and column.key in _SPARE)]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in shown)
-        self.table.setFixedWidth(scaled(_NAME + sum(column.width for column in shown)))
+        if self._stacked:
+            rows = max(len(self.table.rows()), len(self._texts))
+            self.table.setMaximumHeight(scaled(ROW_HEIGHT) * (rows + 1) + 6)
+            self.plot.setMinimumHeight(scaled(_LEAST_PLOT))
+        else:
+            self.table.setFixedWidth(scaled(_NAME + sum(column.width for column in shown)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
     def show_summary(self, found: DeviationSummary | None, caption: str = "") -> None:
@@ -161,7 +172,7 @@ class DeviationsPanel(Panel):
             return
         rows = [
             DeviationRow(
-                self._texts[name].label,
+                text_of(self._texts, name).label,
                 float(found.bias[at]),
                 float(found.standard_error[at]),
                 float(found.sd[at]),
@@ -176,7 +187,7 @@ class DeviationsPanel(Panel):
                 EstimatorRow(
                     at,
                     row.label,
-                    self._texts[found.estimators[at]].about,
+                    text_of(self._texts, found.estimators[at]).about,
                     row.mean,
                     row.error,
                     row.sd,

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
+from rankstudio.engine.export.figures.values import FigureAxis, RowHistograms, RowSeries, RowsFigure
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
@@ -75,6 +75,10 @@ class DeviationsPlot(Plot):
         self.add_layer(self._draw_rows, 0.0)
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
+    def set_x_label(self, x_label: str) -> None:
+        """Say what the axis measures."""
+        self.set_axes(replace(self.axes, x_label=x_label))
+
     def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, said: str) -> None:
         """Show other distributions.
 
@@ -103,9 +107,12 @@ class DeviationsPlot(Plot):
         """Return the values of nearly all repetitions with zero, and one unit a row."""
         if self.is_empty():
             return (-1.0, 1.0), (0.0, 1.0)
+        return padded(*self._range(), 0.02), (0.0, float(len(self.rows)))
+
+    def _range(self) -> tuple[float, float]:
+        """Return the edges between which nearly all values of all rows are, and zero."""
         ends = [self._ends(row) for row in self.rows if row.count]
-        low, high = min(low for low, _ in ends), max(high for _, high in ends)
-        return padded(min(low, 0.0), max(high, 0.0), 0.02), (0.0, float(len(self.rows)))
+        return min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names at the left."""
@@ -127,22 +134,29 @@ class DeviationsPlot(Plot):
         cells += [[row.label, "sd", row.sd, row.count] for row in self.rows]
         return ["estimator", "from", "to", "share"], cells
 
-    def figure(self) -> CurvesFigure:
-        """Return the distributions over each other, as areas, with the line at zero."""
-        middles = (self.edges[:-1] + self.edges[1:]) / 2
-        series = []
-        for at, row in enumerate(self.rows):
-            if row.count:
-                there = np.flatnonzero(row.shares)
-                first, last = max(int(there[0]) - 1, 0), min(int(there[-1]) + 2, row.shares.size)
-                points = floats(middles[first:last]), floats(row.shares[first:last])
-                label = tr("{label}: mean {mean}, sd {sd}").format(
-                    label=row.label, mean=signed(row.mean, 3), sd=fixed(row.sd, 3)
-                )
-                series.append(Series(label, *points, kind="area", number=at))
-        x, y = FigureAxis(self.axes.x_label), FigureAxis(tr("share of repetitions"), low=0.0)
-        zero = Level(tr("the truth"), 0.0, vertical=True)
-        return CurvesFigure("figure", self.accessibleName(), "", x, y, tuple(series), (zero,))
+    def figure(self) -> RowsFigure:
+        """Return the distributions below each other, with means and one sd to both sides."""
+        low, high = self._range()
+        there = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
+        first = int(np.flatnonzero(there)[0])
+        edges = floats(self.edges[first : first + int(there.sum()) + 1])
+        means = tuple(row.mean for row in self.rows)
+        ends = (
+            tuple(row.mean - row.sd for row in self.rows),
+            tuple(row.mean + row.sd for row in self.rows),
+        )
+        return RowsFigure(
+            "figure",
+            self.accessibleName(),
+            "",
+            FigureAxis(self.axes.x_label),
+            tuple(row.label for row in self.rows),
+            (RowSeries(tr("mean ± sd"), means, *ends),),
+            zero=True,
+            row_title=tr("estimator"),
+            numbers=tuple(range(len(self.rows))),
+            histograms=RowHistograms(edges, tuple(floats(row.shares[there]) for row in self.rows)),
+        )
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the number of the row at a pixel."""

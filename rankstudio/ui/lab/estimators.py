@@ -27,12 +27,10 @@ class EstimatorText:
     high: str = ""
 
 
-_POOLED = tr(
-    "without positive examples a model scores lower, without negative ones higher, and scores of such models "
-    "are compared"
-)
+_POOLED = tr("models lean against the examples that they lack, and their scores are compared")
 _INSIDE = tr("documents of a query are on both sides, and so is what they have in common")
 _OUTSIDE = tr("the features were selected with the queries that are held out")
+_SEVERAL = tr("a query is ranked by scores of several models")
 _FEWER = tr("its models are learned from fewer queries")
 
 AUC: Mapping[str, EstimatorText] = {
@@ -102,18 +100,38 @@ SELECTION: Mapping[str, EstimatorText] = {
         tr("As 5-fold by query, on features that were selected with all queries."),
         high=_OUTSIDE,
     ),
-    "5-fold of documents": EstimatorText(
-        tr("5-fold of documents"),
+    "5-fold of documents, pooled": EstimatorText(
+        tr("5-fold of documents, pooled"),
         tr(
             "Each fifth of the documents is scored by the model without it, while other documents of the "
-            "same queries stay in: what T 5.5 warns of."
+            "same queries stay in (what T 5.5 warns of); a query is ranked by scores of several models."
+        ),
+        low=_SEVERAL,
+        high=_INSIDE,
+    ),
+    "5-fold of documents, pooled, selected once": EstimatorText(
+        tr("5-fold of documents, pooled, selected once"),
+        tr("As 5-fold of documents, pooled, on features that were selected with all documents."),
+        low=_SEVERAL,
+        high=_INSIDE,
+    ),
+    "5-fold of documents, averaged": EstimatorText(
+        tr("5-fold of documents, averaged"),
+        tr(
+            "Each fifth of the documents is scored by the model without it, while other documents of the "
+            "same queries stay in (what T 5.5 warns of); only what one model scored is ranked together."
         ),
         high=_INSIDE,
     ),
-    "5-fold of documents, selected once": EstimatorText(
-        tr("5-fold of documents, selected once"),
-        tr("As 5-fold of documents, on features that were selected with all documents."),
+    "5-fold of documents, averaged, selected once": EstimatorText(
+        tr("5-fold of documents, averaged, selected once"),
+        tr("As 5-fold of documents, averaged, on features that were selected with all documents."),
         high=_INSIDE,
     ),
 }
 """By the engine's names, in their order."""
+
+
+def text_of(texts: Mapping[str, EstimatorText], name: str) -> EstimatorText:
+    """Return what is said of an estimator; its name alone where nothing is."""
+    return texts.get(name) or EstimatorText(name, "")

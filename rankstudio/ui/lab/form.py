@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -137,10 +137,11 @@ class LabForm(Panel):
             self._go_to(wrong[0])
         return not wrong
 
-    def refuse(self, name: str, why: str) -> None:
-        """Say below a field why its value does not do."""
-        field = self.field(name)
-        field.show_error(why)
+    def refuse(self, error: ParameterError) -> None:
+        """Say below the field that an error is about why its value does not do."""
+        listed = error.name == "values" and self._lists
+        field = self.field("values") if listed else self._fields.get(error.name, self.fields()[0])
+        field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected)))
         self._go_to(field)
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:
@@ -208,8 +209,3 @@ def _field(theme: Theme, parameter: Parameter) -> Field:
     if parameter.kind is Kind.MEASURE:
         return measure_field(theme, parameter)
     return SingleField(theme, parameter)
-
-
-def named_error(error: ParameterError, known: Mapping[str, Any], otherwise: str) -> str:
-    """Return the field that an error of the engine is about, by the parameter's name."""
-    return error.name if error.name in known else otherwise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstudio.ui.lab.estimators import EstimatorText
+from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, power, signed
 
@@ -44,7 +44,7 @@ def bias_text(bias: float) -> str:
 
 def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
     """Say which estimator is furthest from the truth, and which one scatters least and most."""
-    names = [texts[name] for name in found.estimators]
+    names = [text_of(texts, name) for name in found.estimators]
     sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
     off = np.where(sure, np.abs(found.bias), -1.0)
     worst = int(np.argmax(off))
@@ -70,7 +70,7 @@ def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]
         return tr("All scatter alike (sd {low} to {high}).").format(
             low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[most]), 3)
         )
-    labels = [texts[found.estimators[at]].label for at in (most, least)]
+    labels = [text_of(texts, found.estimators[at]).label for at in (most, least)]
     return tr("{most} scatters most (sd {high}), {least} least (sd {low}).").format(
         most=_first_large(labels[0]),
         least=labels[1],
@@ -83,7 +83,7 @@ def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> s
     """Say mean and standard deviation of every estimator, for a screen reader."""
     parts = [
         tr("{label} mean {bias}, sd {sd}").format(
-            label=texts[name].label,
+            label=text_of(texts, name).label,
             bias=signed(float(found.bias[at]), 3),
             sd=fixed(float(found.sd[at]), 3),
         )
@@ -98,7 +98,7 @@ def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorTex
         return ""
     bias = np.abs(np.nan_to_num(found.bias))
     at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
-    label = _first_large(texts[found.summaries[0].estimators[estimator]].label)
+    label = _first_large(text_of(texts, found.summaries[0].estimators[estimator]).label)
     spots = list(dict.fromkeys([0, at, len(found.values) - 1]))
     told = [
         _WITH[found.quantity].format(

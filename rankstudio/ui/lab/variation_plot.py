@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSizeF, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter
 
 from rankstudio.engine.arrays import Floats
@@ -28,7 +28,6 @@ from rankstudio.ui.style.theme import Theme
 _LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
 _NEAR = 26.0  # pixels between two ticks
 _MARK = 3.4
-_NAMED = 260.0  # pixels of height, from which on there is room for names
 _EMPTY: Floats = np.zeros(0)
 
 
@@ -65,6 +64,8 @@ class VariationPlot(OverlayPlot):
     zero : bool
         Whether y is a deviation, with a line at zero and its sign.
     """
+
+    least_height = 200.0  # in less room the names of the distributions beside it do
 
     def __init__(self, theme: Theme, title: str, *, zero: bool) -> None:
         self._zero = zero
@@ -120,12 +121,6 @@ class VariationPlot(OverlayPlot):
         self.set_axes(ListedAxes(self.axes.title, quantity, listed=listed))
         self.select(chosen if chosen is not None and n and chosen[1] < n else None)
 
-    def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room above for the names where there is much: the plot above has them otherwise."""
-        if size.height() >= _NAMED:
-            return super().frame_for(size)
-        return self.axes.frame(size, *self.ranges())
-
     def is_empty(self) -> bool:
         """Tell whether no value was simulated."""
         return not self._values
@@ -135,7 +130,8 @@ class VariationPlot(OverlayPlot):
         if self.is_empty():
             return (0.0, 1.0), (0.0, 1.0)
         x = [self._x(value) for value in self._asked]
-        y = np.concatenate([[0.0], *(curve.y for curve in self.curves)])
+        ends = [curve.y + side * np.nan_to_num(curve.half) for curve in self.curves for side in (-1, 1)]
+        y = np.concatenate([[0.0], *ends])
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
@@ -147,7 +143,7 @@ class VariationPlot(OverlayPlot):
             for curve in self.curves
             for i, value in enumerate(self._values)
         ]
-        return ["estimator", self.quantity, self.axes.title, "± 2 standard errors"], rows
+        return ["estimator", self.quantity, self.axes.title, tr("± 2 standard errors")], rows
 
     def figure(self) -> CurvesFigure:
         """Return the curves over the values themselves."""

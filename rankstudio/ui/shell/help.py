@@ -18,14 +18,9 @@ _ABOUT = tr(
     "and in a window.</p><p>MIT licence.</p>"
 ).format(version=rankstudio.__version__)
 
-PAGES_OF_THE_WINDOW = {
-    "data-page": "Data",
-    "select-page": "Select",
-    "features-page": "Features",
-    "compare-page": "Compare",
-    "report-page": tr("Report"),
-    "lab-page": "Lab",
-}
+_OWN_SECTIONS = "Data Select Features Compare Report Lab"  # of the guide, which is in English
+
+PAGES_OF_THE_WINDOW = {f"{heading.lower()}-page": heading for heading in _OWN_SECTIONS.split()}
 """Headings of the guide by the object names of pages."""
 
 PLACES = {

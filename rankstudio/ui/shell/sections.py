@@ -68,7 +68,7 @@ class Sections(QObject):
         tested = self.results.views.tests.hint, self.results.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
-        self.lab = LabController(theme, task_worker, self)
+        self.lab = LabController(theme, session, task_worker, self)
         self.strip = RunStrip()
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
@@ -105,8 +105,12 @@ class Sections(QObject):
         outline = column("report-outline", (self.report.words, self.report.outline), (2, 3), (290, 450))
         report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
         drawn = self.lab.auc.deviations, self.lab.auc.variation
-        measured = column("lab-measured", drawn, (3, 2), (350, 280))
-        lab = row("lab", (self.lab.auc.form, measured), (0, 1), (260, 920))
+        measured = column("lab-measured", drawn, (3, 2), (370, 260))
+        lab_auc = row("lab-auc", (self.lab.auc.form, measured), (0, 1), (260, 920))
+        own = self.lab.selection
+        lab_own = row("lab-selection", (own.form, own.deviations), (0, 1), (260, 920))
+        lab_own.hide()
+        lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         pages = {
             "data": Page("data", data),
             "select": Page("select", columns, self.strip),
@@ -119,6 +123,13 @@ class Sections(QObject):
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
         self.queries.emptied.connect(queries.setHidden)
+
+        def show_tab(number: int) -> None:
+            pages["lab"].restore_panels()
+            lab_auc.setVisible(not number)
+            lab_own.setVisible(bool(number))
+
+        self.lab.tabChosen.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.compareAsked.connect(lambda: made.show_page("compare"))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +12,20 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import settle
+from windows import open_window, settle, write_folds
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
-from rankstudio.ui.lab.controller import AucController
+from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.lab.auc_tab import AucTab
+from rankstudio.ui.lab.estimators import SELECTION
 from rankstudio.ui.lab.form import LabForm
+from rankstudio.ui.lab.lab_tasks import SelectionRequest, selection_steps
 from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.plots import export_plot
+from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +49,7 @@ def press(button: object) -> None:
 
 
 @pytest.fixture
-def lab(window: MainWindow) -> AucController:
+def lab(window: MainWindow) -> AucTab:
     """The tab of AUC estimates, seen."""
     window.commands["page_lab"].trigger()
     settle(window)
@@ -47,7 +57,7 @@ def lab(window: MainWindow) -> AucController:
     return window.sections.lab.auc
 
 
-def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucController) -> None:
+def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     assert lab.deviations.plot.is_empty()
     assert not lab.form.pause.isEnabled() and not lab.form.stop.isEnabled()
     write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=100, values="10, 20")
@@ -69,3 +79,209 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucController) -> 
     assert np.allclose([row.shares.sum() for row in plot.rows], 1.0)
     assert lab.varied is not None and lab.varied.values == (10.0, 20.0)
     assert "with 10 examples" in lab.variation.sentence.text()
+
+
+def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWindow, lab: AucTab) -> None:
+    write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=50, values="10, 20")
+    lab.simulation.grew.connect(lambda done: done.found.done == 500 and press(lab.form.pause))
+    press(lab.form.start)
+    wait_until(lambda: lab.simulation.state is SimulationState.PAUSED)
+    settle(window)
+    wait_until(lambda: lab.form.status.text().startswith("paused"))
+    assert lab.found is not None and lab.found.done == 500
+    assert lab.form.pause.isEnabled() and not window.models.task_worker.jobs
+    press(lab.form.pause)
+    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
+    *_, whole = simulate_auc(20, repetitions=1000)
+    assert lab.found.bias.tolist() == whole.bias.tolist()
+
+
+def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, lab: AucTab) -> None:
+    write(lab.form, repetitions=100_000)
+    press(lab.form.start)
+    wait_until(lambda: lab.found is not None)
+    press(lab.form.stop)
+    assert lab.simulation.state is SimulationState.STOPPED
+    assert lab.found is not None
+    done = lab.found.done
+    settle(window)
+    assert lab.found.done == done
+    wait_until(lambda: lab.form.status.text().startswith("stopped"))
+    window.commands["page_select"].trigger()
+    window.commands["page_lab"].trigger()
+    wait_until(lambda: bool(lab.deviations.table.rows()))
+    write(lab.form, repetitions=250, n_examples=10, varied_repetitions=10, values="10")
+    press(lab.form.start)
+    assert lab.found is None
+    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
+    assert lab.found is not None and lab.found.asked == 250
+
+
+def test_a_run_gets_its_turn_while_it_simulates(window: MainWindow, lab: AucTab) -> None:
+    write(lab.form, repetitions=100_000)
+    press(lab.form.start)
+    answered: list[int] = []
+    window.models.task_worker.task("asking", lambda: 7, on_done=answered.append)
+    wait_until(lambda: answered == [7])
+    assert lab.simulation.state is SimulationState.RUNNING
+    press(lab.form.stop)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("n_examples", "3", "examples: expected a whole number from 4 to 2000, got "),
+        ("n_examples", "10, 20", "examples: expected a whole number"),
+        ("positive", "1", "positives: expected a number from 0.01 to 0.99, got "),
+        ("regularization", "0", "λ: expected a number greater than 0"),
+        ("values", "2, 10", "values: expected numbers from 4 to 2000"),
+        ("values", "10.5", "values: expected whole numbers"),
+    ],
+)
+def test_a_wrong_value_is_refused_below_its_field(lab: AucTab, name: str, typed: str, said: str) -> None:
+    write(lab.form, **{name: typed})
+    press(lab.form.start)
+    assert lab.simulation.state is SimulationState.NEW
+    assert lab.form.field(name).error.text().startswith(said)
+    assert lab.form.field(name).error.isVisible()
+
+
+def test_more_informative_features_than_features_are_refused_at_their_field(lab: AucTab) -> None:
+    write(lab.form, n_features=5, n_informative=6)
+    press(lab.form.start)
+    assert lab.simulation.state is SimulationState.NEW
+    assert "from 0 to 5" in lab.form.field("n_informative").error.text()
+
+
+def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
+    write(lab.form, n_examples=20, repetitions=500, varied_repetitions=50, values="20, 30")
+    press(lab.form.start)
+    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
+    wait_until(lambda: len(lab.variation.bias.curves) == len(ESTIMATORS))
+    settle(window)
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
+        assert not items[key].unavailable
+    path = tmp_path / "deviations.csv"
+    export_plot(lab.deviations.plot, path)
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert rows[0][:2] == ["estimator", "mean ± sd"]
+    assert lab.found is not None
+    assert [float(row[1]) for row in rows[1:]] == lab.found.bias.tolist()
+    for suffix in ("svg", "pdf", "png"):
+        export_plot(lab.variation.bias, tmp_path / f"bias.{suffix}")
+    export_plot(lab.variation.sd, tmp_path / "sd.csv")
+    with (tmp_path / "sd.csv").open(encoding="utf-8", newline="") as lines:
+        points = list(csv.reader(lines))[1:]
+    assert lab.varied is not None
+    assert [float(row[2]) for row in points] == lab.varied.sd.T.ravel().tolist()
+    for plot in (lab.deviations.plot, lab.variation.bias, lab.variation.sd):
+        plot.flush()
+        assert plot.accessibleDescription() == plot.summary() != ""
+        assert plot.numbers()[1]
+
+
+def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
+    write(lab.form, n_examples=20, repetitions=250, varied_repetitions=50, values="10, 20")
+    press(lab.form.start)
+    wait_until(lambda: len(lab.variation.bias.curves) == len(ESTIMATORS) and not lab.simulation.busy)
+    plot = lab.deviations.plot
+    plot.flush()
+    for number in (0, 1):
+        QTest.keyClick(plot, Qt.Key.Key_Down)
+        assert plot.under_mouse == number
+    QTest.keyClick(plot, Qt.Key.Key_Up)
+    assert plot.under_mouse == 0
+    bias = lab.variation.bias
+    bias.flush()
+    QTest.keyClick(bias, Qt.Key.Key_Right)
+    QTest.keyClick(bias, Qt.Key.Key_Right)
+    QTest.keyClick(bias, Qt.Key.Key_Down)
+    assert bias.chosen == (1, 1)
+    assert [line.text for line in bias.readout(bias.chosen)][:2] == ["leave-one-out, pooled", "examples = 20"]
+
+
+@pytest.fixture
+def five_folds(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    """A window with data of five folds, on the page."""
+    data = write_folds(tmp_path / "Five", 5)
+    with open_window(theme, tmp_path / "config", data) as made:
+        made.commands["page_lab"].trigger()
+        settle(made)
+        yield made
+
+
+def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
+    window, controller = five_folds, five_folds.sections.lab
+    own, lab = controller.selection, controller.auc
+    controller.tabs.setCurrentIndex(1)
+    assert own.deviations.isVisible() and not lab.deviations.isVisible()
+    write(own.form, n_queries=6, n_features=2, repetitions=3)
+    press(own.form.start)
+    wait_until(lambda: own.simulation.state is SimulationState.DONE)
+    dataset = window.session.dataset
+    assert dataset is not None
+    *_, whole = simulate_selection(dataset, 6, 2, convention=window.session.convention, repetitions=3)
+    assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
+    wait_until(lambda: len(own.deviations.table.rows()) == len(whole.estimators))
+    assert set(whole.estimators) <= set(SELECTION)
+    assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
+    assert own.deviations.caption().startswith("Five · 6 queries of 3 drawings")
+    controller.tabs.setCurrentIndex(0)
+    assert lab.deviations.isVisible() and not own.deviations.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"n_queries": 500}, "queries: expected fewer than the 30 queries of these data, got 500."),
+        ({"n_features": 9}, "features, k: expected at most 8, the features of these data, got 9."),
+        ({"measure": "MAPP"}, "measure: expected one of MAP"),
+    ],
+)
+def test_more_than_the_data_have_is_refused(
+    window: MainWindow, lab: AucTab, values: dict[str, object], said: str
+) -> None:
+    window.sections.lab.tabs.setCurrentIndex(1)
+    own = window.sections.lab.selection
+    for name, value in values.items():
+        if name == "measure":
+            own.form.field(name).editor.setCurrentText(str(value))
+        else:
+            write(own.form, **{name: value})
+    press(own.form.start)
+    assert own.simulation.state is SimulationState.NEW
+    (name,) = values
+    assert own.form.field(name).error.text().startswith(said)
+
+
+def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainWindow, lab: AucTab) -> None:
+    said: list[str] = []
+    window.sections.lab.failed.connect(said.append)
+    window.sections.lab.tabs.setCurrentIndex(1)
+    own = window.sections.lab.selection
+    write(own.form, n_queries=6, n_features=2, repetitions=3)
+    press(own.form.start)
+    wait_until(lambda: said)
+    assert own.simulation.state is SimulationState.STOPPED and not own.deviations.table.rows()
+
+
+def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None:
+    dataset = window.session.dataset
+    assert dataset is not None
+    alone = replace(dataset, folds=dataset.folds[:1])
+    parts = alone.folds[0].parts
+    values = {"n_queries": 6, "n_features": 2, "repetitions": 1}
+    *_, open_ = selection_steps(SelectionRequest(alone, False, values))
+    *_, sealed = selection_steps(SelectionRequest(alone, True, values))
+    bare = concatenate([part for name, part in parts.items() if name != "test"])
+    *_, expected = simulate_selection(bare, **values)
+    assert sealed.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
+
+
+def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
+    window.commands["guide"].trigger()
+    assert window.help._heading() == "Lab"
+    assert window.help.guide is not None
+    window.help.guide.close()

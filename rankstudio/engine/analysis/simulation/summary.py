@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.arrays import Floats, Ints
 
-_BINS_PER_SD = 5
+_SCOTT = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
 _MOST_BINS = 2000
 _USUAL_WIDTH = 0.02  # of bins, where nothing varies
 
@@ -81,14 +81,14 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 
     Parameters
     ----------
-    values : ndarray
+    values : ndarray of shape (R, E)
         NaN is nowhere.
-    sd : ndarray
-        Standard deviations of groups of the values; the widest has some bins a standard deviation.
+    sd : ndarray of shape (E,)
+        Standard deviations of the columns; the width follows Scott's rule for the widest of them.
     """
     known: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
-    width = _round_width(float(spread.max(initial=0.0)) / _BINS_PER_SD)
+    width = _round_width(_SCOTT * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
     low, high = float(known.min(initial=0.0)), float(known.max(initial=0.0))
     while (high - low) / width > _MOST_BINS:
         width = _round_width(2.5 * width)

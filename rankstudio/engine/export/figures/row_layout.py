@@ -21,6 +21,7 @@ from rankstudio.engine.export.figures.scales import (
 )
 from rankstudio.engine.export.figures.shapes import (
     Drawing,
+    PathShape,
     Shape,
     Stroke,
     TextShape,
@@ -35,6 +36,8 @@ ROW = 1.55
 """Height of a row, in sizes of the text."""
 
 _MOST_NAMES = 0.5  # of the width
+_HILLY = 2.3  # times as high is a row with a histogram
+_HILL, _FOOT = 0.86, 0.42  # of its height: the highest bin, and where it stands below the middle
 _ID = re.compile(r" \(\d{1,9}\)$")
 
 
@@ -59,7 +62,8 @@ def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
     above, top = legend(_entries(figure, style), 0.4 * em, style.width - 0.4 * em, 0.4 * em, style)
     left, right = names_width(figure.rows, style), style.width - 1.4 * em
     room = below_height(figure.axis.text, left, right, style)
-    bottom = (style.height - room) if style.height else top + ROW * em * len(figure.rows)
+    tall = ROW * em * (_HILLY if figure.histograms is not None else 1.0)
+    bottom = (style.height - room) if style.height else top + tall * len(figure.rows)
     step = (bottom - top) / max(1, len(figure.rows))
     ground = figure.bars or figure.zero
     x = Scale(*value_limits(figure), left, right, figure.axis.logarithmic)
@@ -73,6 +77,9 @@ def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
     for at, name in enumerate(figure.rows):
         middle = top + step * (at + 0.5)
         shapes.append(row_name(name, left, middle, style))
+        if figure.histograms is not None:
+            shapes += _histogram(figure, at, middle, step, x, style)
+            middle += _FOOT * step
         shapes += _row(figure, at, middle, x, style)
     shapes += x_axis(figure.axis, x, bottom, style)
     height = bottom + room
@@ -82,6 +89,7 @@ def rows_drawing(figure: RowsFigure, style: FigureStyle) -> Drawing:
 def value_limits(figure: RowsFigure) -> tuple[float, float]:
     """Return what the axis of the values shows."""
     values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    values += figure.histograms.edges if figure.histograms is not None else ()
     low, high = value_range(figure.axis, values + ([0.0] if figure.bars or figure.zero else []), 0.04)
     below = any(isfinite(v) and v < 0 for v in values)
     return (0.0 if figure.bars and not below else low), high
@@ -109,6 +117,25 @@ def _row(figure: RowsFigure, at: int, middle: float, x: Scale, style: FigureStyl
             yield marker(number, (x(value), middle), 0.36 * em, style.category(number), style)
     if not figure.bars and at in figure.strong:
         yield rectangle(x.start, middle - 0.7 * em, x.end - x.start, 1.4 * em, style.category(0), 0.08)
+
+
+def _histogram(
+    figure: RowsFigure, at: int, middle: float, step: float, x: Scale, style: FigureStyle
+) -> Iterator[Shape]:
+    """Yield the histogram of a row: as high as the row where it is highest."""
+    assert figure.histograms is not None  # the caller has looked
+    shares, edges = figure.histograms.shares[at], figure.histograms.edges
+    highest = max(shares, default=0.0)
+    if not highest > 0:
+        return
+    foot, scale = middle + _FOOT * step, _HILL * step / highest
+    points = [(x(edges[0]), foot)]
+    for share, low, high in zip(shares, edges, edges[1:], strict=False):
+        points += [(x(low), foot - scale * share), (x(high), foot - scale * share)]
+    points.append((x(edges[-1]), foot))
+    color = style.category(figure.numbers[at] if figure.numbers else at)
+    yield PathShape(tuple(points), None, color, 0.2, closed=True)
+    yield PathShape(tuple(points), Stroke(color, 0.08 * style.em))
 
 
 def _bar(figure: RowsFigure, at: int, number: int, style: FigureStyle) -> str:

@@ -191,6 +191,27 @@ class RowSeries:
 
 
 @dataclass(frozen=True)
+class RowHistograms:
+    """How often values of rows occur, each up to its highest bin.
+
+    Attributes
+    ----------
+    edges : tuple of float
+        Of the bins, ascending.
+    shares : tuple of tuple of float
+        Of each row, in each bin.
+    """
+
+    edges: tuple[float, ...]
+    shares: tuple[tuple[float, ...], ...]
+
+    @property
+    def columns(self) -> list[str]:
+        """What the bins are called in a table."""
+        return [f"{low:g} to {high:g}" for low, high in zip(self.edges, self.edges[1:], strict=False)]
+
+
+@dataclass(frozen=True)
 class RowsFigure:
     """Names below each other, with bars or points beside them.
 
@@ -215,6 +236,8 @@ class RowsFigure:
         What the rows are, in the table.
     numbers : tuple of int
         Looks of the rows, where each has its own.
+    histograms : RowHistograms, optional
+        What stands behind the points.
     """
 
     name: str
@@ -229,6 +252,7 @@ class RowsFigure:
     strong_label: str = ""
     row_title: str = "feature"
     numbers: tuple[int, ...] = ()
+    histograms: RowHistograms | None = None
 
     @property
     def empty(self) -> bool:
@@ -245,6 +269,9 @@ class RowsFigure:
         if self.strong:
             header.append(self.strong_label or "marked")
             columns.append(tuple("yes" if at in self.strong else "no" for at in range(len(self.rows))))
+        if self.histograms is not None:
+            header += self.histograms.columns
+            columns += list(zip(*self.histograms.shares, strict=True))
         return header, [[name, *(c[at] for c in columns)] for at, name in enumerate(self.rows)]
 
 

@@ -33,7 +33,7 @@ def below_names(
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area."""
     room = _ROW * _rows(plot, size.width())
-    if size.height() - room < 90:
+    if size.height() - room < plot.least_height:
         room = 0.0
     frame = plot.axes.frame(QSizeF(size.width(), size.height() - room), x_range, y_range)
     return replace(frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size))
@@ -101,7 +101,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
     """Draw what each curve is, in rows above the plot area."""
     painter.setFont(font(SMALL))
     rows = _rows(plot, frame.outer.width())
-    if frame.outer.height() - _ROW * rows < 90:
+    if frame.outer.height() - _ROW * rows < plot.least_height:
         return
     for curve, box in _boxes(plot, frame.outer.width()):
         look = palettes.category(colors, curve.key - 1)

@@ -72,9 +72,12 @@ class OverlayPlot(Plot):
     ----------
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
+    least_height : float
+        In pixels, that the names leave to the curves; else they are not drawn.
     """
 
     picked = Signal(int, int)
+    least_height = 90.0
 
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
