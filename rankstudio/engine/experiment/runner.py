@@ -203,6 +203,7 @@ def _work(plan: Plan, dataset: FoldedDataset | RankingDataset) -> tuple[FoldedDa
     """Return the data with the plan's folds, those of them to run, and how many steps a unit has at most."""
     divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
     _check_rule(plan, divided)
+    _check_criterion(plan)
     check_preferences(plan, divided)
     return divided, _folds(plan, divided), n_steps(plan, divided.feature_ids)
 
@@ -244,6 +245,19 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
             tr(
                 "rule: expected a method that selects features for {rule}, and {label} uses all {n_features}."
             ).format(rule=rule, label=plan.entry.label, n_features=dataset.n_features)
+        )
+
+
+def _check_criterion(plan: Plan) -> None:
+    """Refuse to choose by criteria that are none of one kind."""
+    ranker = plan.ranker_entry.label if plan.ranker_entry else ""
+    apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
+    if plan.select_by == CRITERION and apart:
+        raise PlanError(
+            tr(
+                'choose by {criterion!r}: with each value of "{label}" it is another criterion, and these do '
+                "not compare; choose by a measure of the validation part, or give one value."
+            ).format(criterion=CRITERION, label=apart[0].label)
         )
 
 

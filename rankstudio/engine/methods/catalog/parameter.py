@@ -54,6 +54,8 @@ class Parameter:
     only_with : tuple of (str, tuple), or ()
         Another parameter of the method and the values of it with which this one counts; with all others it is
         neither asked for nor given to the estimator.
+    changes_criterion : bool
+        Whether the criterion is another one with each value, so that it does not choose among them.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Parameter:
     none_label: str = ""
     ranks: bool = False
     only_with: tuple[str, tuple[Any, ...]] | tuple[()] = ()
+    changes_criterion: bool = False
 
     @property
     def expected(self) -> str:

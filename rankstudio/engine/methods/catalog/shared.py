@@ -95,6 +95,7 @@ COST = Parameter(
         ("unit", "unit"),
         ("inverse", "relative"),
     ),
+    changes_criterion=True,
 )
 
 TIES = Parameter(
@@ -106,6 +107,7 @@ TIES = Parameter(
     source="Pahikkala et al. 2009, section 5.1",
     option="--ties",
     only_with=("cost", ("magnitude",)),
+    changes_criterion=True,
 )
 
 WEIGHTING = Parameter(
@@ -120,6 +122,7 @@ WEIGHTING = Parameter(
     source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
     option="--weighting",
     choices=(("size", "by documents"), ("pairs", "all alike"), ("none", "by pairs")),
+    changes_criterion=True,
 )
 
 PAIRS = Parameter(

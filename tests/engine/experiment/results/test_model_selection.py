@@ -184,3 +184,20 @@ def test_a_rule_that_no_model_can_meet_is_refused_before_the_work(plan: Plan, se
         next(run(plan, dataset()))
     assert sentence in str(caught.value)
     assert next(run(Plan("small", "rankrls", rule="at most 6"), dataset()))
+
+
+def test_criteria_of_several_costs_choose_nothing() -> None:
+    several = {"regularization": [1.0], "cost": ["unit", "inverse"]}
+    plan = Plan("small", "rankrls", several, select_by="criterion")
+    with pytest.raises(PlanError) as caught:
+        next(run(plan, dataset()))
+    assert str(caught.value) == (
+        "choose by 'criterion': with each value of \"pair cost\" it is another criterion, and these do not "
+        "compare; choose by a measure of the validation part, or give one value."
+    )
+    assert next(run(plan.changed(select_by="MAP"), dataset()))
+    # The criterion is the ranker's, whatever the features were selected by.
+    ranked = Plan("small", parameters=several, ranker="rankrls", select_by="criterion")
+    assert next(run(ranked, dataset()))
+    with pytest.raises(PlanError, match='each value of "RankRLS queries weigh" it is another'):
+        next(run(ranked.changed(ranker_parameters={"weighting": ["size", "none"]}), dataset()))
