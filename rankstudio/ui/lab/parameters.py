@@ -5,8 +5,6 @@ from __future__ import annotations
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.language import tr
 
-_SOURCE = "Airola 2011, 5.4"
-
 _LAMBDA = Parameter(
     name="regularization",
     label=tr("λ"),
@@ -41,7 +39,7 @@ AUC_PARAMETERS = (
         high=2000,
         help=tr("Size of each training set that is drawn, both classes together."),
         symbol="m",
-        source=_SOURCE,
+        source="Airola 2011, 5.4",
     ),
     Parameter(
         name="positive",
@@ -51,7 +49,7 @@ AUC_PARAMETERS = (
         low=0.01,
         high=0.99,
         help=tr("Share of the positive examples; at least one is of each class."),
-        source=_SOURCE,
+        source="Airola 2011, 5.4",
     ),
     Parameter(
         name="n_features",
@@ -62,7 +60,7 @@ AUC_PARAMETERS = (
         high=1000,
         help=tr("How many features an example has; each is normally distributed with variance 1."),
         symbol="n",
-        source=_SOURCE,
+        source="Airola 2011, 5.4",
     ),
     Parameter(
         name="n_informative",
@@ -73,7 +71,7 @@ AUC_PARAMETERS = (
         high=1000,
         none_label=tr("all"),
         help=tr("How many of the features are shifted between the classes; the others are noise."),
-        source=_SOURCE,
+        source="Airola 2011, 5.4",
     ),
     Parameter(
         name="shift",
@@ -84,7 +82,7 @@ AUC_PARAMETERS = (
         high=10.0,
         help=tr("Distance of the means of the two classes in each informative feature; 0 is no signal."),
         symbol="δ",
-        source=_SOURCE,
+        source="Airola 2011, 5.4",
     ),
     _LAMBDA,
     Parameter(

@@ -95,7 +95,7 @@ class SelectionTab(SimulationTab):
             if self.simulation.state is not SimulationState.DONE:
                 said = tr("{done:,} of {asked:,} repetitions").format(done=found.done, asked=found.asked)
             caption = tr(
-                "{data} · {n} queries of {done:,} drawings · true {measure} {truth:.3f} ± {sd:.3f}"
+                "{data} · {n} queries, drawn {done:,} times · true {measure} {truth:.3f} ± {sd:.3f}"
             ).format(
                 data=request.dataset.name,
                 n=request.parameters["n_queries"],

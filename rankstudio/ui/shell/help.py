@@ -18,9 +18,10 @@ _ABOUT = tr(
     "and in a window.</p><p>MIT licence.</p>"
 ).format(version=rankstudio.__version__)
 
-_OWN_SECTIONS = "Data Select Features Compare Report Lab"  # of the guide, which is in English
-
-PAGES_OF_THE_WINDOW = {f"{heading.lower()}-page": heading for heading in _OWN_SECTIONS.split()}
+PAGES_OF_THE_WINDOW = {
+    f"{key}-page": key.capitalize()  # in English, as the guide is
+    for key in ("data", "select", "features", "compare", "report", "lab")
+}
 """Headings of the guide by the object names of pages."""
 
 PLACES = {

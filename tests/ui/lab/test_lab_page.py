@@ -227,7 +227,7 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     wait_until(lambda: len(own.deviations.table.rows()) == len(whole.estimators))
     assert set(whole.estimators) <= set(SELECTION)
     assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
-    assert own.deviations.caption().startswith("Five · 6 queries of 3 drawings")
+    assert own.deviations.caption().startswith("Five · 6 queries, drawn 3 times")
     controller.tabs.setCurrentIndex(0)
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
