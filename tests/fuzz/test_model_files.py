@@ -39,7 +39,17 @@ THRESHOLDS = LINEAR | {
         "thresholds": [{"id": 3, "above": 0.25, "adds": 1.5}, {"id": 1, "above": 0.5, "adds": -1}],
     },
 }
-
+KERNEL = LINEAR | {
+    "version": 2,
+    "method": "kernel-rankrls",
+    "model": {
+        "kind": "kernel",
+        "kernel": {"function": "rbf", "gamma": 0.5, "degree": 3, "coef0": 1.0},
+        "columns": [1, 3],
+        "vectors": [[0.5, 0.25], [0.0, 1], [1.5, -2.0]],
+        "weights": [1.0, -0.5, 2],
+    },
+}
 
 WHOLE = json.loads(
     model_json(
@@ -93,7 +103,22 @@ def scores(model: Model, row: dict[int, float]) -> float:
     """Return the score of a document by the formula, in the order of the file."""
     if not model.beyond or model.beyond.get("kind") == "linear":
         return math.fsum(f.weight * row[f.id] for f in model.features)
+    if model.beyond["kind"] == "kernel":
+        return kernel_score(model.beyond, row)
     return math.fsum(weak["adds"] for weak in model.beyond["thresholds"] if row[weak["id"]] > weak["above"])
+
+
+def kernel_score(beyond: Any, row: dict[int, float]) -> float:
+    """Return the score of a document by the formula."""
+    kernel, found = beyond["kernel"], 0.0
+    with np.errstate(all="ignore"):
+        for weight, vector in zip(beyond["weights"], beyond["vectors"], strict=True):
+            both = [(row[i], np.float64(v)) for i, v in zip(beyond["columns"], vector, strict=True)]
+            inner, distance = sum(x * v for x, v in both), sum((x - v) ** 2 for x, v in both)
+            values = {"linear": inner, "rbf": np.exp(-kernel["gamma"] * distance)}
+            power = np.power(kernel["gamma"] * inner + kernel["coef0"], kernel["degree"])
+            found += weight * values.get(kernel["function"], power)
+    return float(found)
 
 
 def check(path: Path) -> Outcome:
@@ -122,7 +147,8 @@ def check(path: Path) -> Outcome:
         ids = range(1, N + 1)
         expected = [scores(model, dict(zip(ids, row, strict=True))) for row in X.tolist()]
         weak = model.beyond.get("thresholds", ())
-        size = sum(abs(w) / 1e9 for w in (*(f.weight for f in model.features), *(w["adds"] for w in weak)))
+        sums = (*(f.weight for f in model.features), *(w["adds"] for w in weak), *found.tolist())
+        size = sum(abs(w) / 1e9 for w in (*sums, *model.beyond.get("weights", ())))
         assert np.allclose(found, expected, rtol=1e-9, atol=size)
     return Outcome.READ
 
@@ -152,6 +178,15 @@ def test_linear_models(fuzz: Fuzz) -> None:
         return check(path)
 
     fuzz("linear models", attempt, 1500)
+
+
+def test_kernel_models(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "model.json"
+        path.write_bytes(damaged(rng, KERNEL))
+        return check(path)
+
+    fuzz("kernel models", attempt, 700)
 
 
 def test_models_with_a_digest(fuzz: Fuzz) -> None:

@@ -51,7 +51,9 @@ def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, 
     assert model.beyond["kind"] == "kernel"
     np.testing.assert_array_equal(model.predict(test.X), scores)
     assert model.needed == {ids[column] for column in chosen.step.selected}
-    assert score_contributions(chosen.step, test.X, dataset.feature_ids).columns == ()
+    split = score_contributions(chosen.step, test.X, dataset.feature_ids)
+    assert split.columns == tuple(sorted(chosen.step.selected))
+    np.testing.assert_allclose(split.scores, scores, rtol=1e-9, atol=1e-9)
 
 
 def test_axes_are_those_that_the_kernel_has() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.kernel_contributions import kernel_contributions
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.export.tree_prediction import tree_contributions
 from rankstudio.engine.export.tree_text import checked_trees
@@ -24,7 +25,8 @@ class ScoreContributions:
     values : ndarray of shape (m, s)
         What each of these s features adds to the score of each of m documents.
     constant : float
-        What all documents of any query get: 0 but for trees, where it is their mean answer in training.
+        What all documents of any query get: 0 but for trees, where it is their mean answer in training, and
+        kernel models, where it is the score of the mean basis vector.
     """
 
     columns: tuple[int, ...]
@@ -44,7 +46,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     A linear model adds weight times value. Thresholds (RankBoost) add up feature by feature. Trees are split
     by LightGBM into Shapley values, the mean over all orders in which features may become known of what each
     one changes (Lundberg & Lee 2017), summed over the trees.
-    A kernel model is no sum over features: it has no parts.
+    Kernel models are split on the line from the mean basis vector, see
+    :func:`rankstudio.engine.analysis.features.kernel_contributions.kernel_contributions`.
 
     Parameters
     ----------
@@ -71,12 +74,15 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if step.linear:
         used = np.flatnonzero(step.coef)
         return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
-    if not step.learned or step.kernel:  # no feature made them, or all did together
+    if not step.learned:  # no feature made them
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     beyond = step.beyond_weights(feature_ids.tolist())
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
     if beyond["kind"] == "thresholds":
         return _of_thresholds(beyond, X, column_of)
+    if beyond["kind"] == "kernel":
+        columns, values, constant = kernel_contributions(beyond, X, column_of)
+        return ScoreContributions(tuple(columns.tolist()), values, constant)
     return _of_trees(beyond, X, column_of, step.source)
 
 
