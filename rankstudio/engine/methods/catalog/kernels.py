@@ -90,7 +90,7 @@ BASIS = Parameter(
     help="Whether each document is as likely to be a basis vector, or each query has as many of them.",
     source="Airola 2011, sections 2.5 and 5.6",
     option="--basis",
-    choices=(("uniform", "all documents alike"), ("per_query", "each query alike")),
+    choices=(("uniform", "all documents"), ("per_query", "each query alike")),
 )
 
 WITH_KERNEL = ("kernel", ("rbf", "poly"))
