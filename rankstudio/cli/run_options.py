@@ -155,7 +155,13 @@ def _add_choices(what: Any) -> None:
     what.add_argument(
         "--judge", dest="ranker", choices=rankers, help=argparse.SUPPRESS
     )  # as it was called once
-    what.add_argument("--select-by", help="validation measure that chooses, or 'criterion'; MAP by default")
+    what.add_argument(
+        "--select-by",
+        help=(
+            "validation measure that chooses; 'leave-query-out MAP' for one of training queries, each left "
+            "out; or 'criterion'; MAP by default"
+        ),
+    )
     what.add_argument(
         "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
+from statistics import fmean
 
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.engine.data.feature_groups import Groups, in_groups
+from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.protocol import GIVEN
-from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 
@@ -23,7 +26,7 @@ def summary(result: RunResult) -> str:
     header = ["fold", *head, "k", *measures, "features"]
     rows = []
     for fold in result.folds if len(result.folds) <= _MOST else ():
-        values = fold.test or fold.validation
+        values = _values(fold)
         chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
         chosen += [str(fold.chosen.step.number)] if rounds else []
         measured = [f"{values[m]:.4f}" for m in measures]
@@ -32,14 +35,20 @@ def summary(result: RunResult) -> str:
         rows.append([str(fold.fold), *chosen, size, *measured, features])
     if len(result.folds) > 1 and measures:
         blank = [""] * (len(head) + 1)
-        rows.append(["mean", *blank, *(f"{result.average[m]:.4f}" for m in measures), ""])
-    if result.folds and measures:
+        means = result.average or {m: fmean(_values(fold)[m] for fold in result.folds) for m in measures}
+        rows.append(["mean", *blank, *(f"{means[m]:.4f}" for m in measures), ""])
+    if result.folds and measures and result.baseline:
         rows.append(_baseline_row(result, measures, len(head)))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s{notes}"
+
+
+def _values(fold: FoldResult) -> Mapping[str, float]:
+    """Return what the chosen model measured on the farthest part that there is."""
+    return fold.test or fold.validation or plain(fold.left_out)
 
 
 def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:
@@ -59,6 +68,8 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
             return f"test measures, {rules}", result.plan.evaluated
         case [first, *_] if first.validation:
             return f"validation measures, {rules}", result.plan.evaluated
+        case [first, *_] if first.left_out:
+            return f"measures of left-out training queries, {rules}", result.plan.evaluated
         case _:
             return f"chosen by {result.plan.criterion}, nothing to measure on", ()
 

@@ -287,7 +287,7 @@ def _test(
 
 
 def _chooser(plan: Plan) -> str:
-    return plan.select_by if plan.select_by in plan.evaluated else plan.measures[0]
+    return plan.chosen_by if plan.chosen_by in plan.evaluated else plan.measures[0]
 
 
 def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.left_out_names import left_out, plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
@@ -30,6 +31,8 @@ from rankstudio.engine.support.files import make_folder, read_text, write_text
 Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
+LEFT_OUT = "leave-query-out"
+"""What stands for left-out training queries where a part of the data stands else."""
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
 REFITTED = f"{MODELS}/all.json"
@@ -59,6 +62,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
                 "validation": _defined(fold.validation),
                 "test": _defined(fold.test),
+                **({"left_out": _left_out(result, fold)} if result.plan.leaves_out else {}),
                 "best_single_feature": {
                     "id": fold.baseline.feature,
                     "descending": fold.baseline.descending,
@@ -74,19 +78,39 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
     }
 
 
+def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
+    """Return what a fold measured on left-out training queries: of the chosen model, and along all paths."""
+    names = [axis.name for axis in result.plan.axes]
+    return {
+        "chosen": _defined(plain(fold.left_out)),
+        "paths": [
+            {
+                **dict(zip(names, path.unit.values, strict=True)),
+                "steps": path.x_values.tolist(),
+                "measures": {
+                    name: [None if isnan(v) else v for v in values.tolist()]
+                    for name, values in plain(left_out(path.validation)).items()
+                },
+            }
+            for path in fold.paths
+        ],
+    }
+
+
 def _defined(measures: Mapping[str, float]) -> dict[str, float | None]:
     """Return measures for JSON, which has no NaN: None where one is not defined, as in one query alone."""
     return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row a fold and part, and the average: header and rows."""
+    """Return one row a fold and part, that of left-out queries among them, and the average: header, rows."""
     names = list(result.plan.evaluated)
     axes = result.plan.axes
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
-        for part, values in (("validation", fold.validation), ("test", fold.test)):
+        parts = ("validation", fold.validation), ("test", fold.test), (LEFT_OUT, plain(fold.left_out))
+        for part, values in parts:
             if values:
                 combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
                 head = (fold.fold, part, *combinations, chosen["n_features"])

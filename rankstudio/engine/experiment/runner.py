@@ -35,6 +35,7 @@ from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
@@ -220,7 +221,9 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             )
     folds = [there[number] for number in plan.folds or there]
     for fold in folds:
-        if plan.select_by != CRITERION and fold.vali is None and not plan.inner:
+        if plan.leaves_out:
+            _check_left_out(plan, fold, dataset.name)
+        elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
             text = tr(
                 "choose by {measure}: fold {fold} of {data} has no validation part; choose by {criterion!r}, "
                 "the method's own, instead."
@@ -229,6 +232,25 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
     return folds
+
+
+def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
+    """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
+    ranker = plan.ranker_entry or plan.entry
+    if not ranker.left_out:
+        known = ", ".join(entry.label for entry in methods() if entry.left_out)
+        text = tr(
+            "choose by {measure}: expected a method that predicts each query without it, one of {methods}; "
+            "got {label}."
+        )
+        raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
+    if fold.train.n_queries < 2:
+        raise PlanError(
+            tr(
+                "choose by {measure}: fold {fold} of {data} has one training query, and without it there is "
+                "nothing to learn from."
+            ).format(measure=plan.select_by, fold=fold.number, data=data)
+        )
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -69,6 +69,25 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
             One step a feature of all data; None where the method knows no faster way.
         """
         return None
+
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
+        """Score each document by the model of some features that is learned without its query.
+
+        Only of methods that the catalog says this of.
+
+        Parameters
+        ----------
+        data : QueryData
+            Of several queries.
+        columns : sequence of int
+            The features; the selection of them is not repeated without each query.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In the order of the grouped rows; equal documents of a query have equal scores.
+        """
+        raise NotImplementedError
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.

@@ -89,7 +89,7 @@ def plan_text(
     chosen : str
         Which model is shown, as a sentence.
     """
-    asked = measure or ("" if plan.select_by == CRITERION else plan.select_by)
+    asked = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
     rules = convention(plan.convention).label
     grid = grid_text(plan)
     sentences = [

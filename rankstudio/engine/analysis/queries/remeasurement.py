@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
@@ -182,8 +183,14 @@ class Remeasurement:
             keeps = wanted.convention == plan.convention
             return tuple(path if keeps and path.validation else _unmeasured(path) for path in paths)
         values = self._measure_paths(paths, fold.vali, wanted)
+        keeps = wanted.convention == plan.convention
         return tuple(
-            replace(path, validation=FrozenMapping({wanted.measure: found}))
+            replace(
+                path,
+                validation=FrozenMapping(
+                    {wanted.measure: found, **(left_out(path.validation) if keeps else {})}
+                ),
+            )
             for path, found in zip(paths, values, strict=True)
         )
 
@@ -206,7 +213,7 @@ class Remeasurement:
             return self._model(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
         place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
-        return {name: float(values[place]) for name, values in path.validation.items()}
+        return {name: float(values[place]) for name, values in validated(path.validation).items()}
 
     def _measure_paths(
         self, paths: Sequence[PathResult], part: RankingDataset, wanted: Measurement

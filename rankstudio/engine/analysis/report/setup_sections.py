@@ -140,7 +140,10 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
     by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
     where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
-    chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
+    if plan.leaves_out:
+        chosen = f"{plan.chosen_by} on the training queries, each ranked by the model learned without it"
+    else:
+        chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
     return (
         ("folds", folds),
         ("model chosen by", chosen),

@@ -112,7 +112,7 @@ class ReportSource:
 def chooser(runs: Iterable[ReportedRun], name: str = "") -> str:
     """Return the measure that runs are compared by: the one asked for, else what chose in the first one."""
     plan = next(iter(runs)).plan
-    asked = name if name in plan.evaluated else plan.select_by
+    asked = name if name in plan.evaluated else plan.chosen_by
     return asked if asked != CRITERION else plan.measures[0]
 
 

@@ -106,7 +106,7 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 
 
 def _chooser(plan: Plan) -> str:
-    return plan.measures[0] if plan.select_by == CRITERION else plan.select_by
+    return plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
 
 
 def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:

@@ -14,6 +14,7 @@ from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.given_files import checked_scores
+from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
 from rankstudio.engine.experiment.plan.preference_files import checked_preferences
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
@@ -55,7 +56,9 @@ class Plan:
         By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default. Any
         parameter may have several values, as a list: every combination of them is tried.
     select_by : str
-        The validation measure that chooses the combination and the number of features, or ``"criterion"``.
+        The validation measure that chooses the combination and the number of features,
+        ``"leave-query-out MAP"`` for a measure of the training queries, each ranked by the model learned
+        without it (any measure, where the method has such predictions), or ``"criterion"``.
         Ties go to the earlier combination (the smaller λ, the value listed first), then to the smaller
         number of features.
     measures : tuple of str
@@ -137,7 +140,7 @@ class Plan:
         object.__setattr__(self, "preferences", checked_preferences(self.preferences))
         convention(self.convention)
         if self.select_by != CRITERION:
-            object.__setattr__(self, "select_by", measure(self.select_by).name)
+            object.__setattr__(self, "select_by", canonical_name(self.select_by))
         object.__setattr__(self, "protocol", str(parse_protocol(self.protocol)))
         object.__setattr__(self, "rule", str(parse_rule(self.rule)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
@@ -208,8 +211,18 @@ class Plan:
     @property
     def evaluated(self) -> tuple[str, ...]:
         """The measures to compute: those reported, and the one that chooses."""
-        extra = () if self.select_by in (CRITERION, *self.measures) else (self.select_by,)
+        extra = () if self.chosen_by in (CRITERION, *self.measures) else (self.chosen_by,)
         return self.measures + extra
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a measure of left-out training queries chooses the model."""
+        return is_left_out(self.select_by)
+
+    @property
+    def chosen_by(self) -> str:
+        """The measure that chooses, of whatever queries; or ``"criterion"``."""
+        return plain_name(self.select_by)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.engine.experiment.plan.left_out_names import is_left_out
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -50,9 +52,14 @@ def path_steps(path: PathResult) -> pd.DataFrame:
             "n_features": path.sizes,
             "column": [step.selected[-1] if step.selected else -1 for step in path.steps],
             "criterion": path.criterion,
-            **{f"validation {name}": values for name, values in path.validation.items()},
+            **{_title(name): values for name, values in path.validation.items()},
         }
     )
+
+
+def _title(name: str) -> str:
+    """Return the title of a measure of the steps of a path."""
+    return name if is_left_out(name) else f"validation {name}"
 
 
 def _fold_row(run: RunResult, fold: FoldResult) -> dict[str, Any]:
@@ -61,7 +68,7 @@ def _fold_row(run: RunResult, fold: FoldResult) -> dict[str, Any]:
         f"{part} {name}": value
         for part, found in (("validation", fold.validation), ("test", fold.test))
         for name, value in found.items()
-    }
+    } | fold.left_out
     return {**values, "n_features": len(fold.selected), **measured}
 
 

@@ -70,7 +70,7 @@ def select_model(
     chosen = Chosen(path.unit, path.steps[position])
     if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):
         return chosen
-    if path.standard_errors:
+    if plan.select_by in path.standard_errors:
         return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][position]))
     return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
 
@@ -95,5 +95,5 @@ def _gains(plan: Plan, path: PathResult) -> Floats:
         values = -path.criterion
     else:
         values = path.validation[plan.select_by]
-        values = values if measure(plan.select_by).higher_is_better else -values
+        values = values if measure(plan.chosen_by).higher_is_better else -values
     return np.where(np.isnan(values), -np.inf, values)

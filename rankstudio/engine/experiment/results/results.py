@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.frames import fold_frame, path_steps, step_frame
 from rankstudio.engine.experiment.results.notebook import path_html, plot_path, plot_run, run_html
@@ -32,7 +33,8 @@ class PathResult:
     steps : tuple of Step
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
-        Each measure on the validation part after each step; empty without a validation part.
+        Each measure on the validation part after each step; none without a validation part. Where the plan
+        chooses by a measure of left-out queries, all of those too, as "leave-query-out MAP".
     divisor : float
         What criteria are divided by so that they compare between folds: the number of training documents
         where they are sums over documents, else 1.
@@ -41,7 +43,8 @@ class PathResult:
     notes : tuple of Note
         What has to be said of it; of one from a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
-        Where inner folds validate: those of the means that `validation` then are. Else empty.
+        Where inner folds validate: those of the means that `validation` then are. Of left-out queries, over
+        the queries. Else empty.
     """
 
     unit: Unit
@@ -51,6 +54,11 @@ class PathResult:
     step_kind: StepKind = StepKind.FEATURES
     notes: tuple[Note, ...] = field(default=(), kw_only=True)
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def validated(self) -> bool:
+        """Whether there are measures of a validation part, or of inner folds."""
+        return bool(validated(self.validation))
 
     @cached_property
     def criterion(self) -> Floats:
@@ -156,6 +164,16 @@ class FoldResult:
     paths: tuple[PathResult, ...]
     baseline: Baseline
     per_query: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> dict[str, float]:
+        """The chosen model's measures of left-out queries, by names as "leave-query-out MAP"; or none."""
+        number, unit = self.chosen.step.number, self.chosen.unit
+        path = next((path for path in self.paths if path.unit.position == unit.position), None)
+        if path is None:
+            return {}
+        place = next(i for i, step in enumerate(path.steps) if step.number == number)
+        return {name: float(values[place]) for name, values in left_out(path.validation).items()}
 
 
 @dataclass(frozen=True, eq=False)

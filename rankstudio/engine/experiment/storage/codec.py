@@ -138,11 +138,13 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     O(K n) for K steps, before packing. Weights that are 0 take no place.
     """
     steps = path.steps
+    partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     used = [np.flatnonzero(np.ascontiguousarray(s.coef).view(np.int64)) for s in steps]  # -0.0 is kept
     header = {
         "divisor": path.divisor,
         "along": path.step_kind.value,
         "measures": list(path.validation),
+        **({"errors_of": list(path.standard_errors)} if partly else {}),
         "kinds": [_kind(step) for step in steps],
         "extras": [{name: _plain(getattr(step, name)) for name in _extras(step)} for step in steps],
         "notes": [note.what for note in path.notes],
@@ -181,6 +183,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         arrays = _arrays(content)
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
+        errors_of = sequence(header.get("errors_of", names), str)
         errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
         return PathResult(
             unit,
@@ -190,7 +193,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
             StepKind(header["along"]),
             notes=tuple(map(Note, sequence(header.get("notes", []), str))),
             standard_errors=FrozenMapping(
-                _measured(names, errors, len(header["kinds"])) if errors.size else {}
+                _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:

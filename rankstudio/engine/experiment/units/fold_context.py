@@ -16,6 +16,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
@@ -74,6 +75,7 @@ class FoldContext:
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
         self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
+        self._left_out = LeftOutQueries(plan, fold.train, self.train) if plan.leaves_out else None
         self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
         self._baseline: Baseline | None = None
 
@@ -97,7 +99,7 @@ class FoldContext:
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         plan, train = self.plan, self.fold.train
-        name = plan.measures[0] if plan.select_by == CRITERION else plan.select_by
+        name = plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         column = int(best_first(np.where(informative(self.train), gains, -np.inf), 1)[0])
@@ -114,7 +116,7 @@ class FoldContext:
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Learn step by step, measuring each on the validation part; signs of life in between."""
-        vali = self._parts.get("vali")
+        vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
         known: Floats | None = None
         for told in steadily(self._learn(unit)):
             if isinstance(told, WorkProgress):
@@ -124,7 +126,7 @@ class FoldContext:
             if vali is not None and vali.covered(told):
                 known = vali.scores(told, known)
                 measures = vali.measure(known)
-            yield told, measures
+            yield told, {**measures, **left_out(told)}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
@@ -132,21 +134,44 @@ class FoldContext:
         ``follow`` is told of every step and sign of life, and ends the work by raising.
         """
         steps: list[Step] = []
+        rows: list[Measures] = []
+        left_out = self._left_out_measures(unit)
         with STEADY:
             for told in self._learn(unit):
                 follow(told)
                 if isinstance(told, Step):
                     steps.append(told)
+                    rows.append(left_out(told))
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali and all(map(vali.covered, steps)) else {}
-        return PathResult(unit, tuple(steps), FrozenMapping(values), self.divisor, self.plan.step_kind)
+        return self._path(unit, steps, {**values, **as_columns(rows)})
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
         """Put the steps of a unit together."""
         names = taken[0][1].keys()
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
-        steps = tuple(step for step, _ in taken)
-        return PathResult(unit, steps, FrozenMapping(values), self.divisor, self.plan.step_kind)
+        return self._path(unit, [step for step, _ in taken], values)
+
+    def _path(self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats]) -> PathResult:
+        errors = self._left_out.standard_errors(unit) if self._left_out else {}
+        return PathResult(
+            unit,
+            tuple(steps),
+            FrozenMapping(values),
+            self.divisor,
+            self.plan.step_kind,
+            standard_errors=FrozenMapping(errors),
+        )
+
+    def _left_out_measures(self, unit: Unit) -> Callable[[Step], Measures]:
+        """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
+        left_out, ids = self._left_out, self.fold.train.feature_ids
+        if left_out is None:
+            return lambda _: {}
+        given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
+        ranker = estimator(self.plan, self.plan.ranker_entry or self.plan.entry, given, ids)
+        left_out.begin(unit)
+        return lambda step: left_out.measure(unit, ranker, step)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""

@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.splitting.inner_folds import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
@@ -54,16 +55,16 @@ class NestedFold(FoldContext):
                 yield self._sign(place, told if isinstance(told, WorkProgress) else told[0])
             paths.append(fold.collect(unit, taken))
         inner = self._inner_paths[unit.position] = _Inner(paths)
-        held: Step | None = None  # until it is known whether it is the last one
+        held: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
         for told in super().work(unit):
             if isinstance(told, WorkProgress):
                 yield told
                 continue
             if held is not None:
-                yield held, inner.means(held, self.plan.step_kind)
-            held = told[0]
+                yield held[0], {**inner.means(held[0], self.plan.step_kind), **left_out(held[1])}
+            held = told
         if held is not None:
-            yield held, inner.means(held, self.plan.step_kind, last=True)
+            yield held[0], {**inner.means(held[0], self.plan.step_kind, last=True), **left_out(held[1])}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
@@ -85,14 +86,15 @@ class NestedFold(FoldContext):
         """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
         path = next(path for path in paths if path.unit == chosen.unit)
         place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
-        measured = {name: float(values[place]) for name, values in path.validation.items()}
+        measured = {name: float(values[place]) for name, values in validated(path.validation).items()}
         return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 
     @cached_property
     def _inner(self) -> tuple[FoldContext, ...]:
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        return tuple(FoldContext(plan, fold, group_training(fold)) for fold in folds)
+        validating = plan.changed(select_by=plan.chosen_by)  # queries are left out of the whole training part
+        return tuple(FoldContext(validating, fold, group_training(fold)) for fold in folds)
 
     @cached_property
     def _inner_paths(self) -> dict[int, _Inner]:
@@ -111,7 +113,11 @@ class NestedFold(FoldContext):
     def _validated(self, path: PathResult) -> PathResult:
         inner = self._inner_paths.pop(path.unit.position)
         means, errors = inner.averages(path)
-        return replace(path, validation=FrozenMapping(means), standard_errors=FrozenMapping(errors))
+        return replace(
+            path,
+            validation=FrozenMapping({**means, **left_out(path.validation)}),
+            standard_errors=FrozenMapping({**errors, **path.standard_errors}),
+        )
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""

@@ -31,6 +31,7 @@ GREEDY_RANKRLS = Method(
     learns_preferences=True,
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
+    left_out=True,
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
     parameters=(

@@ -73,6 +73,8 @@ class Method:
         Whether it learns from preferences between documents as well as from labels.
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
+    left_out : bool
+        Whether its estimator predicts each query by the model learned without it.
     live : bool
         Whether a path is computed fast enough to follow a slider.
     compares_densities : bool
@@ -97,6 +99,7 @@ class Method:
     library: tuple[str, ...] = ()
     learns_preferences: bool = False
     candidate_score: CandidateScore | None = None
+    left_out: bool = False
     live: bool = False
     compares_densities: bool = False
     module: str = ""

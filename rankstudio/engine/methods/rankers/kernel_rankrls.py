@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -23,6 +23,7 @@ from rankstudio.engine.methods.kernels.nystrom import nystrom_features, refuse_t
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
+from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
@@ -41,10 +42,26 @@ class _Decomposed:
     system: KernelSystem
     basis: Ints
     said: str = ""
+    latest: dict[str, tuple[float, Floats]] = field(default_factory=dict)
+    alike: list[Ints] = field(default_factory=list)
 
     @property
     def n_bytes(self) -> int:
         return self.system.n_bytes
+
+    def twins(self, data: QueryData) -> Ints:
+        """Return :func:`first_twins` of the data that were decomposed, found once."""
+        if not self.alike:
+            self.alike.append(first_twins(data))
+        return self.alike[0]
+
+    def left_out(self, regularization: float) -> Floats:
+        """Return the left-out predictions (m,), the last ones without computing them again."""
+        known = self.latest.get("found")
+        if known is None or known[0] != regularization:
+            known = regularization, self.system.left_out([regularization])[0]
+            self.latest["found"] = known
+        return known[1]
 
 
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
@@ -146,7 +163,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
         kernel, regularization = kernel_of(self), self.checked("regularization")
         found = yield from self._decomposed(data, kernel)
-        errors = found.system.residuals(found.system.left_out([regularization])[0])
+        errors = found.system.residuals(found.left_out(regularization))
         weights, n = found.system.dual(regularization), data.X.shape[1]
         everything, criterion = tuple(range(n)), float(np.sum(errors**2))
         if kernel.function == PRECOMPUTED:
@@ -201,6 +218,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
         rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
+
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+        regularization = self.checked("regularization")
+        several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
+        narrow = with_columns(data, columns)
+        found = finish(self._decomposed(narrow, kernel_of(self)))
+        return found.left_out(regularization)[found.twins(narrow)]
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""

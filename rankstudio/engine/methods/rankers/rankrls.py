@@ -14,6 +14,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
+from rankstudio.engine.methods.left_out import left_out_scores, with_columns
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
@@ -228,21 +229,28 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             found = [left_out_outputs(data, outputs, value) for value in grid]
         else:
             data = dense(data)
-            rows = PairRows.of(data, self.pair_cost())
-            found = [self._left_out(data, rows, value) for value in grid]
+            found = [self._left_out(data, value) for value in grid]
         return found[0] if regularization is None else np.array(found)
 
-    def _left_out(self, data: QueryData, rows: QueryData, regularization: float) -> Floats:
-        """Return the scores (m,) by the models learned without each query, rows being what makes them."""
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+        several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
+        if _statistics_fit(data):
+            _ = data.statistics  # of which those of some features are cut out, whoever asked before
+        narrow = with_columns(data, columns)
+        return left_out_scores(narrow, self._left_out_models(narrow, self.checked("regularization")))
+
+    def _left_out_models(self, data: QueryData, regularization: float) -> Floats:
+        """Return the weights learned without each query, shape (Q, n)."""
         if self.checked("pairs") != "query":
-            _, models, _ = self._global_models(data, regularization)
-        elif _statistics_fit(rows):
-            models, _ = leave_query_out_models(rows.statistics, regularization)
-        elif rows is data:
-            _, residuals = held_out_residuals(data, regularization)
-            return np.asarray(data.in_original_order(data.centred[1] - residuals))
-        else:
-            models = held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
+            return self._global_models(data, regularization)[1]
+        rows = PairRows.of(data, self.pair_cost())
+        if _statistics_fit(rows):
+            return leave_query_out_models(rows.statistics, regularization)[0]
+        return held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
+
+    def _left_out(self, data: QueryData, regularization: float) -> Floats:
+        """Return the centred scores (m,) by the models learned without each query."""
+        models = self._left_out_models(data, regularization)
         per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
         predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
         return predicted

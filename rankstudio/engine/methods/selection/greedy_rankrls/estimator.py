@@ -9,8 +9,10 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
@@ -181,6 +183,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             else:
                 greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
                 yield from floating(greedy, searches.floating(), rules)
+
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+        loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting}
+        ranker = RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
+        return ranker.left_out(data, columns)
 
     def _select_groups(
         self, searches: Searches, groups: ColumnGroups, rules: Constraints

@@ -1,0 +1,68 @@
+"""What a unit's models measure on the training queries, each ranked by the model learned without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_error
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import STEADY
+
+
+class LeftOutQueries:
+    """The training queries of a fold, to measure models on that were learned without each.
+
+    Along a path of selected features the selection is not repeated without the query: it saw all of them.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its measures and convention count here.
+    part : RankingDataset
+        The training part.
+    train : QueryData
+        The same, as methods learn from it.
+    """
+
+    def __init__(self, plan: Plan, part: RankingDataset, train: QueryData) -> None:
+        self._plan, self._part, self._train = plan, part, train
+        self._errors: dict[int, list[dict[str, float]]] = {}
+
+    def begin(self, unit: Unit) -> None:
+        """Forget what a unit measured that was not carried out to its end."""
+        self._errors[unit.position] = []
+
+    def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> dict[str, float]:
+        """Return the measures of a step's model by their names; their standard errors are noted."""
+        if step.selected:
+            with STEADY:
+                scores = ranker.left_out(self._train, step.selected)
+        else:
+            scores = np.zeros(len(self._train.y))
+        found = {left_out_name(name): v for name, v in self._evaluator.per_query(scores).items()}
+        self._errors[unit.position].append({name: standard_error(v) for name, v in found.items()})
+        return {name: float(average(v)) for name, v in found.items()}
+
+    def standard_errors(self, unit: Unit) -> dict[str, Floats]:
+        """Return those of the steps of a unit, by measure."""
+        return as_columns(self._errors.pop(unit.position))
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        part, plan = self._part, self._plan
+        return Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated)
+
+
+def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
+    """Return what was measured of each step by measure, an array of the steps each."""
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
