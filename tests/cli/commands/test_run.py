@@ -357,3 +357,22 @@ def test_a_study_without_runs_says_so(tmp_path, capsys) -> None:
     Study.create(path).close()
     assert main(["run", "--resume", str(path), "--json"]) == 1
     assert "there is no run to go on with" in capsys.readouterr().err
+
+
+def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
+    folder, tmp_path, capsys
+) -> None:
+    file = str(folder / "Fold1" / "train.txt")
+    options = ["--method", "rankrls", "--select-by", "leave-query-out MAP", "--lambda", "1,4"]
+    assert main(["run", "--data", file, *options, "--out", str(tmp_path / "a")]) == 0
+    printed = capsys.readouterr()
+    assert "measures of left-out training queries, LETOR 4.0 convention" in printed.out
+    assert "no validation part" not in printed.err
+    assert main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")]) == 0
+    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+    values = json.loads((tmp_path / "a" / "results.json").read_text())
+    assert values["plan"]["select_by"] == "leave-query-out MAP"
+    assert len(values["folds"][0]["left_out"]["paths"]) == 2
+    capsys.readouterr()
+    assert main(["run", "--data", file, "--method", "gas", "--select-by", "leave-query-out MAP"]) == 1
+    assert "expected a method that predicts each query without it" in capsys.readouterr().err
