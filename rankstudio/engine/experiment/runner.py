@@ -236,8 +236,8 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries where nothing predicts them, or there is only one."""
-    ranker = plan.ranker_entry or plan.entry
-    if not ranker.left_out:
+    if not plan.can_leave_out:
+        ranker = plan.ranker_entry or plan.entry
         known = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
             "choose by {measure}: expected a method that predicts each query without it, one of {methods}; "

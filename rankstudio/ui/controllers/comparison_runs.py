@@ -209,5 +209,5 @@ class ComparisonRuns(QObject):
 def _usual(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with what is usual for data: their convention, and the criterion without validation."""
     validated = plan.inner or all(fold.vali is not None for fold in dataset.folds)
-    changes = {} if validated else {"select_by": CRITERION}
+    changes = {} if validated or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

@@ -51,6 +51,15 @@ class MethodController(QObject):
             self._note_given_folds(dataset)
             self.form.set_features(dataset.feature_ids.tolist(), dataset.feature_names)
 
+    def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Return changes of the method with what can choose its models."""
+        plan = self._session.plan
+        if not plan.leaves_out or plan.changed(**changes).can_leave_out:
+            return changes
+        if self._session.validates:
+            return {**changes, "select_by": plan.chosen_by}
+        return {**changes, "select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+
     def _note_given_folds(self, dataset: FoldedDataset) -> None:
         """Remember whether the folds of the data's own files validate: who divides them may come back."""
         plan = self._session.plan
@@ -73,6 +82,9 @@ class MethodController(QObject):
             changes = {**changes, "folds": ()}
             if plan.select_by == CRITERION and found.validates and not self._session.validates:
                 changes["select_by"] = plan.measures[0]
-            if not found.inner and (found.kind == LEAVE_QUERY_OUT or not self._given_validates(found)):
+            unvalidated = found.kind == LEAVE_QUERY_OUT or not self._given_validates(found)
+            if not found.inner and unvalidated and not plan.leaves_out:
                 changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
+        elif name == "method":
+            changes = self._choosable(changes)
         self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

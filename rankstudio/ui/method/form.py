@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
 from rankstudio.engine.methods.catalog import (
@@ -67,9 +68,14 @@ def _ranker_choice() -> Parameter:
     )
 
 
-def _select_by(measures: Sequence[str]) -> Parameter:
-    """Return the protocol's "choose by" as a parameter, for the measures that a plan reports."""
+def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
+    """Return the protocol's "choose by" as a parameter, for the measures that a plan reports.
+
+    ``left_out`` says whether those of left-out training queries can choose, too.
+    """
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
+    if left_out:
+        choices += tuple((left_out_name(name), tr("left-out {name}").format(name=name)) for name in measures)
     return Parameter(
         name="select_by",
         label=tr("choose by"),
@@ -78,8 +84,9 @@ def _select_by(measures: Sequence[str]) -> Parameter:
         help=(
             tr(
                 "What chooses the parameters and the number of features: a measure on the validation "
-                "part, or the method's own criterion where there is no such part. Ties go to the "
-                "smaller λ, then to fewer features."
+                "part; of RankRLS also one of the training queries, each ranked by the model learned "
+                "without it (leave-query-out); or the method's own criterion. Ties go to the smaller λ, "
+                "then to fewer features."
             )
         ),
         choices=(*choices, (CRITERION, tr("criterion"))),
@@ -297,7 +304,8 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures of a plan under "choose by", and its rule."""
-        offered = {self._select_by: _select_by(plan.evaluated), self._rule: _rule(plan.rule)}
+        chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out)
+        offered = {self._select_by: chooses, self._rule: _rule(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:
                 field.set_choices(parameter)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.left_out_names import plain_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -301,5 +302,5 @@ def path_position(path: PathResult, place: int | None, best: int | None, select_
     if best is not None:
         return best
     values = path.validation.get(select_by, path.criterion)
-    lower = select_by not in path.validation or not measure(select_by).higher_is_better
+    lower = select_by not in path.validation or not measure(plain_name(select_by)).higher_is_better
     return int(np.where(np.isnan(values), np.inf, values if lower else -values).argmin())

@@ -177,7 +177,7 @@ class Session(QObject):
             )
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
-                plan = plan.changed(select_by=CRITERION)
+                plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset

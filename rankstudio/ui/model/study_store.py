@@ -295,7 +295,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    parts = all(path.validation for path in paths.values()), any(fold.test for fold in folds)
+    parts = all(path.validated for path in paths.values()), any(fold.test for fold in folds)
     dataset = known.setdefault(
         (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
     )

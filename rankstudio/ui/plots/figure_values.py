@@ -45,7 +45,7 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
     """Return a family of curves with band, reference and choice."""
     family, axes = plot.family, plot.axes
     keys = [key for key in family.keys if family[key].xs]
-    every = family.keys
+    every = [key for key in family.keys if not family[key].beside]
     last = max(len(every) - 1, 1)
     series = [
         Series(
@@ -56,6 +56,12 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
             order=every.index(key) / last if family.kind == "ordered" else None,
         )
         for key in keys
+        if key in every
+    ]
+    series += [
+        Series(family[key].label, floats(family[key].xs), floats(family[key].ys), number=_NEUTRAL)
+        for key in keys
+        if key not in every
     ]
     if plot.band is not None:
         band = plot.band
@@ -131,7 +137,8 @@ def heat_figure(plot: HeatMapPlot) -> MapFigure:
     """Return a map of two grids, its rows from the top."""
     low, high = plot.color_range()
     n = len(plot.row_labels)
-    chosen = () if plot.chosen is None else ((n - 1 - plot.chosen[0], plot.chosen[1]),)
+    told = {tr("chosen"): plot.chosen, tr("best"): plot.best}
+    marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
     return MapFigure(
         _NAME,
         plot.axes.title,
@@ -144,8 +151,8 @@ def heat_figure(plot: HeatMapPlot) -> MapFigure:
         FigureAxis(plot.axes.title, low=low, high=high),
         plot.decimals,
         plot.written,
-        marked=chosen,
-        mark_label=tr("chosen") if chosen else "",
+        marked=tuple(dict.fromkeys(marks.values())),
+        mark_label=", ".join(marks),
     )
 
 

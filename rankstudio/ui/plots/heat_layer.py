@@ -26,6 +26,7 @@ NAME_WIDTH = 15.0
 """Pixels that the name of the rows takes, beside their labels."""
 
 _SHADES = 64
+_RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
 
@@ -42,11 +43,23 @@ def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors)
         draw_values(plot, painter, frame)
     if plot.under_mouse is not None:
         outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
+    if plot.best is not None:
+        _draw_best(plot, painter, frame, plot.best)
     chosen, shape = plot.chosen, plot.values.shape
     if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
         # Dark in light is seen on every shade of the map.
         outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
         outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
+
+
+def _draw_best(plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]) -> None:
+    """Draw a ring in the best cell, dark in light, which is seen on every shade."""
+    rect = plot.cell_rect(frame, *cell)
+    radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for color, width in (("#ffffff", 3.6), ("#11151c", 1.6)):
+        painter.setPen(pen(QColor(color), width))
+        painter.drawEllipse(rect.center(), radius, radius)
 
 
 def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:

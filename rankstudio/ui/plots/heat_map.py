@@ -82,6 +82,7 @@ class HeatMapPlot(Plot):
         self.row_labels: tuple[str, ...] = ()
         self.column_labels: tuple[str, ...] = ()
         self.chosen: tuple[int, int] | None = None
+        self.best: tuple[int, int] | None = None
         self._names = names
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
@@ -122,12 +123,18 @@ class HeatMapPlot(Plot):
             )
         self.values = array
         self.row_labels, self.column_labels = tuple(rows), tuple(columns)
+        self.best = None
         self.under_mouse = None
         self.mark_dirty()
 
     def select(self, row: int | None, column: int = 0) -> None:
         """Outline a cell; None takes the outline away."""
         self.chosen = None if row is None else (row, column)
+        self.mark_dirty()
+
+    def mark_best(self, cell: tuple[int, int] | None) -> None:
+        """Mark the best cell; None marks none."""
+        self.best = cell
         self.mark_dirty()
 
     def color_range(self) -> tuple[float, float]:
@@ -264,10 +271,9 @@ class HeatMapPlot(Plot):
 
     def summary(self) -> str:
         """Say what the note says, else where the greatest value is, and the chosen cell."""
-        row, column = np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
-        greatest = tr("{title}, greatest {row}").format(
-            title=self.axes.title, row=self._said(int(row), int(column))
-        )
+        cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
+        text = tr("{title}, best {row}") if self.best else tr("{title}, greatest {row}")
+        greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
         said = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
             said.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))

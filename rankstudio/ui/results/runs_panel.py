@@ -273,7 +273,7 @@ class RunsPanel(Panel):
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
-        choosers = (row.plan.select_by for row in rows if row.plan.select_by in row.summary.deviations)
+        choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
         data = sorted({row.data for row in rows})
         written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
         compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.analysis.fold_average import FoldAverage, PathAverage, average_paths
+from rankstudio.engine.analysis.fold_average import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.combinations import varied_axes
-from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
+from rankstudio.engine.experiment.plan.path_extent import longest_path
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -23,7 +18,6 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitStarted,
 )
-from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
@@ -34,11 +28,9 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
 from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
-from rankstudio.ui.run.heat_panel import HeatPanel
-from rankstudio.ui.style.number_format import axis_value
+from rankstudio.ui.run.heat_controller import HeatController
+from rankstudio.ui.run.shown_paths import ShownPaths
 from rankstudio.ui.style.theme import Theme
-
-_SEP = " · "
 
 
 class RunController(QObject):
@@ -69,14 +61,16 @@ class RunController(QObject):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
-        self.heat = HeatPanel(theme)
+        self._paths = ShownPaths(session, runs, measured)
+        self._heat = HeatController(theme, session, self._paths, self)
+        self.heat = self._heat.panel
         self._following = False
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
         self._convention = session.convention
         self.curves.picked.connect(self._pick)
-        self.heat.picked.connect(self._pick)
+        self._heat.picked.connect(self._pick)
         session.datasetChanged.connect(self.rebuild)
         session.foldChanged.connect(self.rebuild)
         session.measureChanged.connect(self._show_measure)
@@ -114,12 +108,12 @@ class RunController(QObject):
         if session.dataset is None:
             return
         plan = record.plan if record else session.plan
-        why = self._why_no_measures()
+        why = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
-        self.curves.set_measured(measured)
-        self.heat.setVisible(measured and has_map(plan))
+        self.curves.set_measured(measured, plan.leaves_out)
+        self._heat.arrange(plan, measured)
         self.curves.set_measure(session.measure)
         self.curves.begin(
             plan.title,
@@ -130,8 +124,9 @@ class RunController(QObject):
             tr(plan.criterion),
             plan.step_kind,
             sized=not plan.entry.featureless,
+            selects=plan.entry.selects,
         )
-        self.curves.set_caption("" if why == NO_MEASURES else why)
+        self.curves.set_caption(why)
         if record is not None:
             for combination in range(len(combinations)):
                 self._draw_combination(record, combination)
@@ -153,10 +148,10 @@ class RunController(QObject):
         if model.key == LIVE:
             path = model.path
             self.curves.set_path(LIVE, path.x_values, path.criterion, path.validation, model.values)
-            self.heat.select(None)
+            self._heat.mark(None)
         else:
             self.curves.remove_path(LIVE)
-            self.heat.select(int(model.key), model.x_value)
+            self._heat.mark(int(model.key), model.x_value)
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
         self._show_step(model.step, model.plan, model.path.divisor)
 
@@ -180,8 +175,11 @@ class RunController(QObject):
 
     @property
     def _record(self) -> RunRecord | None:
-        record = self._runs.shown
-        return record if record is not None and record.dataset is self._session.dataset else None
+        return self._paths.record
+
+    def _draw_heat(self) -> None:
+        self._heat_is_old = False
+        self._heat.draw()
 
     def _data_label(self, dataset: FoldedDataset) -> str:
         if len(dataset.folds) == 1:
@@ -195,56 +193,27 @@ class RunController(QObject):
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
         fold = self._session.fold
         if fold is None:
-            mean = self._mean(record, combination)
+            mean = self._paths.mean(record, combination)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
             return
         path = record.paths.get((fold, combination))
         if path is not None:
-            validation = self._validation(record, (fold, combination))
+            validation = self._paths.measures(record, (fold, combination))
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
         for event in record.growing.get((fold, combination), ()) if growing else ():
             self._add(event)
 
     def _add(self, event: StepDone) -> None:
-        validation = self._valid(event.validation)
+        validation = self._paths.valid(event.validation)
         self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
-
-    def _valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what a run tells while it works, nothing where that follows another convention.
-
-        Curves of two conventions in one plot would be taken for better and worse.
-        """
-        record = self._record
-        return measures if record is not None and record.plan.convention == self._session.convention else {}
-
-    def _validation(self, record: RunRecord, place: tuple[int, int]) -> Mapping[str, Any]:
-        """Return what a path measured by what is looked at; nothing while that is not known yet."""
-        if self._why_no_measures() != NO_MEASURES:
-            return {}
-        path = self._measured.view(record).paths.get(place)
-        return path.validation if path is not None else {}
-
-    def _mean(self, record: RunRecord, combination: int) -> PathAverage | None:
-        """Return the mean of a combination over the folds that are done."""
-        found = [place for place in sorted(record.paths) if place[1] == combination]
-        paths = [replace(record.paths[place], validation=self._validation(record, place)) for place in found]
-        return average_paths(paths) if paths else None
 
     def _explain(self) -> None:
         """Let the empty curves say what is compiled, else what will be there."""
-        self.curves.explain(self._preparation or NO_CRITERION, self._preparation or self._why_no_measures())
-
-    def _why_no_measures(self) -> str:
-        """Return what the empty validation plot says."""
-        record = self._record
-        if record is None or self._measured.measures(record):
-            return NO_MEASURES
-        past, now = convention(record.plan.convention).label, convention(self._session.convention).label
-        return tr(
-            "This run was measured by the convention {past}. Open its data to measure by {now}."
-        ).format(past=past, now=now)
+        self.curves.explain(
+            self._preparation or NO_CRITERION, self._preparation or self._paths.problem or NO_MEASURES
+        )
 
     @Slot()
     def _follow_plan(self) -> None:
@@ -266,40 +235,9 @@ class RunController(QObject):
         self._draw_heat()
         self.mark()
 
-    def _draw_heat(self) -> None:
-        self._heat_is_old = False
-        record, dataset = self._record, self._session.dataset
-        why = self._why_no_measures()
-        if record is None or dataset is None or not has_map(record.plan) or why != NO_MEASURES:
-            self.heat.clear("" if why == NO_MEASURES else why)
-            return
-        lines = [self._heat_line(record, combination) for combination in range(len(record.combinations))]
-        longest = max(int(places.max(initial=0)) for places, _ in lines)
-        matrix = np.full((len(lines), max(longest, longest_path(record.plan, dataset.n_features))), np.nan)
-        for row, (places, values) in zip(matrix, lines, strict=True):
-            seen = places > 0  # a model without a feature has no cell
-            row[places[seen] - 1] = values[seen]
-        axes = record.plan.axes
-        varied = varied_axes(record.combinations)
-        labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
-        name = _SEP.join(tr(axes[i].label) for i in varied)
-        self.heat.set_values(labels, matrix, self._session.measure, name)
-
-    def _heat_line(self, record: RunRecord, combination: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return places and the shown measure of a path, or the mean over folds; nothing without one."""
-        measure, fold = self._session.measure, self._session.fold
-        nothing = np.empty(0, dtype=np.int64), np.empty(0)
-        if fold is None:
-            mean = self._mean(record, combination)
-            across = mean.validation.get(measure) if mean else None
-            return (mean.x_values, across.mean) if mean and across else nothing
-        path = record.paths.get((fold, combination))
-        measured = self._validation(record, (fold, combination)).get(measure)
-        return (path.x_values, measured) if path and measured is not None else nothing
-
     def _unmark(self) -> None:
         self.curves.select(None)
-        self.heat.select(None)
+        self._heat.mark(None)
         plan = self._record.plan if self._record else self._session.plan
         self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear()
@@ -312,7 +250,7 @@ class RunController(QObject):
         if self._session.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
-        mean = self._mean(record, combination) if combination is not None else None
+        mean = self._paths.mean(record, combination) if combination is not None else None
         if mean is None or combination is None:
             self._unmark()
             return
@@ -320,13 +258,13 @@ class RunController(QObject):
         bands = {name: _interval(across) for name, across in mean.validation.items()}
         self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self.curves.select(combination, k)
-        self.heat.select(combination, k)
+        self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
         known = self._measured.view(record).baselines
         baseline = known.get(self._session.fold) if self._session.fold is not None else None
-        if baseline is not None and self._why_no_measures() == NO_MEASURES:
+        if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:

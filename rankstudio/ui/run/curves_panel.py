@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
@@ -27,6 +28,7 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 
 Key = int | Literal["live"]
 
+_LEFT_OUT = "left out"  # key of the curve of left-out queries
 _SLIDER = 210  # pixels at most
 _SHARE = 0.42  # of the panel, with which a title beside it can be read
 
@@ -80,6 +82,7 @@ class CurvesPanel(Panel):
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._several = True
+        self._selects = self._alone = False
         self._measure, self._data_label = "MAP", ""
         self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
@@ -116,6 +119,7 @@ class CurvesPanel(Panel):
         step_kind: StepKind = StepKind.FEATURES,
         *,
         sized: bool = True,
+        selects: bool = False,
     ) -> None:
         """Start anew: one empty curve per combination.
 
@@ -135,7 +139,10 @@ class CurvesPanel(Panel):
             What the curves are drawn over.
         sized : bool
             Whether there are features at all; a ranking that was given has none.
+        selects : bool
+            Whether the method selects features, from all queries also where queries are left out.
         """
+        self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
@@ -164,9 +171,15 @@ class CurvesPanel(Panel):
             plot.placeholder = text
             plot.redraw()
 
-    def set_measured(self, measured: bool) -> None:
-        """Say whether the data have a validation part; without one there is nothing to draw of it."""
-        self.validation_plot.setVisible(measured)
+    def set_measured(self, measured: bool, left_out: bool = False) -> None:
+        """Say whether the data have a validation part; without one there is nothing to draw of it.
+
+        ``left_out`` says that left-out training queries are measured: they are drawn then where there is no
+        such part, else beside it.
+        """
+        self._alone = left_out and not measured
+        self.validation_plot.setVisible(measured or left_out)
+        self.set_measure(self._measure)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
         """Draw the best single feature as a line to compare with; no measures take it away."""
@@ -182,8 +195,9 @@ class CurvesPanel(Panel):
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
         self.criterion_plot.append(key, k, criterion)
-        if self._measure in validation:
-            self.validation_plot.append(key, k, validation[self._measure])
+        if self._shown in validation:
+            self.validation_plot.append(key, k, validation[self._shown])
+        self._draw_left_out()
 
     def set_path(
         self,
@@ -228,9 +242,8 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        self.validation_plot.set_axes(
-            replace(self.validation_plot.axes, title=tr("validation {name}").format(name=name))
-        )
+        title = tr("left-out {name}") if self._alone else tr("validation {name}")
+        self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
         for key in self._paths:
             self._draw(key)
         self._draw_band()
@@ -301,9 +314,25 @@ class CurvesPanel(Panel):
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
 
+    @property
+    def _shown(self) -> str:
+        """The name of what the curves show."""
+        return left_out_name(self._measure) if self._alone else self._measure
+
+    def _draw_left_out(self) -> None:
+        """Draw beside the validation of the chosen path, or the only one, that of left-out queries."""
+        lone = next(iter(self._paths), 0) if len(self._paths) == 1 else None
+        key = self._chosen[0] if self._chosen else lone
+        path = self._paths.get(key) if key is not None else None
+        values = path.validation.get(left_out_name(self._measure), []) if path and not self._alone else []
+        xs = path.ks[: len(values)] if path else []
+        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
+        self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
+        self.validation_plot.mark_dirty()
+
     def _draw(self, key: Key) -> None:
         path = self._path(key)
-        values = path.validation.get(self._measure, [])
+        values = path.validation.get(self._shown, [])
         self.criterion_plot.set_curve(key, path.ks, path.criterion)
         self.validation_plot.set_curve(key, path.ks[: len(values)], values)
         if key == LIVE:
@@ -315,15 +344,16 @@ class CurvesPanel(Panel):
             return
         ks, criterion, validation = self._band
         self.criterion_plot.set_band(ks, *criterion)
-        if self._measure in validation:
-            self.validation_plot.set_band(ks, *validation[self._measure])
+        if self._shown in validation:
+            self.validation_plot.set_band(ks, *validation[self._shown])
 
     def _draw_baseline(self) -> None:
         measures, name = self._baseline
-        value = measures.get(self._measure)
+        value = measures.get(self._shown)
         self.validation_plot.set_reference(value, tr("best single feature: {name}").format(name=name))
 
     def _mark(self) -> None:
+        self._draw_left_out()
         if self._chosen is None:
             for plot in self.plots().values():
                 plot.select(None)
@@ -334,13 +364,16 @@ class CurvesPanel(Panel):
 
     def _note(self, key: Key, k: int) -> tuple[str, ...]:
         path = self._path(key)
-        values = dict(zip(path.ks, path.validation.get(self._measure, []), strict=False))
+        values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes else []
         size = [f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
         where = " · ".join(size)
-        return where, tr("validation {measure} {values:.4f}").format(measure=self._measure, values=values[k])
+        said = (
+            tr("left-out {measure} {values:.4f}") if self._alone else tr("validation {measure} {values:.4f}")
+        )
+        return where, said.format(measure=self._measure, values=values[k])
 
     @Slot(object, object)
     def _on_picked(self, key: Key, k: object) -> None:

@@ -1,4 +1,4 @@
-"""The map of λ and k: the validation measure of every model that was tried."""
+"""The heat map: the measure of every model that was tried, over two grids, or over settings and sizes."""
 
 from __future__ import annotations
 
@@ -9,41 +9,86 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.segmented import Segmented
+
+SIZES = "sizes"
+"""The map of settings and numbers of features, among those that are offered."""
 
 _NO_RUN = tr("Every combination and k that a run has tried is shown here.")
+_OF = ((False, tr("validation")), (True, tr("left-out")))
 
 
 class HeatPanel(Panel):
-    """One row a λ, one column a k, brighter for a greater measure.
+    """One row a value of one grid, one column a value of another one, or a k; brighter for a greater measure.
 
     Attributes
     ----------
     picked : Signal(int, int)
-        Position of the combination and k of the cell that the user picked.
+        Row and column of the cell that the user picked.
+    viewChanged : Signal()
+        The user wants another map, or another measure's.
     """
 
     picked = Signal(int, int)
+    viewChanged = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "λ × k", "")
         self.setObjectName("heat-panel")
-        self._chosen: tuple[int, int] | None = None
-        self.plot = named(
-            HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")), "heat-map"
-        )
+        self._left_out = False
+        self._views: tuple[tuple[object, str], ...] = ()
+        said = tr("rows and columns of the map")
+        self.views = named(choice_box(()), "heat-views", said=said, tip=tr("What the map lays out"))
+        self.of = named(Segmented(_OF, tr("measured on")), "heat-of")
+        for tool in (self.of, self.views):
+            self.tools.addWidget(tool)
+            tool.hide()
+        title = tr("validation measure"), tr("features selected, k")
+        self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
-        self.plot.picked.connect(self._on_picked)
+        self.plot.picked.connect(self.picked)
+        self.views.activated.connect(self._on_view)
+        self.of.chosen.connect(self._on_view)
 
-    def set_values(
-        self, combinations: Sequence[str], matrix: ArrayLike, measure: str, name: str = "λ"
-    ) -> None:
-        """Show the measure of every model.
+    def offer(self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool) -> None:
+        """Offer maps, with what they are called; the one that is shown stays where it can.
+
+        ``both`` says whether validation and left-out queries are measured, ``left_out`` whether the latter
+        are; these choose the model then, and come first.
+        """
+        if tuple(views) != self._views:
+            before = self.view()
+            self._views = tuple(views)
+            self.views.clear()
+            for _, label in views:
+                self.views.addItem(label)
+            kept = next((at for at, (key, _) in enumerate(views) if key == before), 0)
+            self.views.setCurrentIndex(kept if views else -1)
+        if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
+            self.of.select(left_out)
+        self._left_out = left_out
+        self.views.setVisible(len(views) > 1)
+        self.of.setVisible(both)
+
+    def view(self) -> object:
+        """Return which map is shown; None without any."""
+        at = self.views.currentIndex()
+        return self._views[at][0] if 0 <= at < len(self._views) else None
+
+    def left_out(self) -> bool:
+        """Tell whether left-out queries are shown, and not the validation part."""
+        return self._left_out and bool(self.of.value())
+
+    def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
+        """Show the measure of every model by its settings and size.
 
         Parameters
         ----------
@@ -51,38 +96,69 @@ class HeatPanel(Panel):
             How the combinations are called.
         matrix : array of shape (S, K)
             Measure by combination and k = 1 … K; NaN where there is none (yet).
-        measure : str
+        title : str
+            What is measured.
         name : str
             Of the parameters that make the combinations.
         """
         values = np.asarray(matrix, dtype=np.float64)
-        self.set_title(f"{name} × k")
-        self.plot.set_names(name, "k")
+        columns = [str(k + 1) for k in range(values.shape[1])]
+        self._show(values, combinations, columns, title, (name, "k"), tr("features selected, k"))
         self.set_caption(tr("click a cell to choose {name} and k").format(name=name))
-        self.plot.set_axes(replace(self.plot.axes, title=tr("validation {measure}").format(measure=measure)))
-        self.plot.set_values(values, list(combinations), [str(k + 1) for k in range(values.shape[1])])
-        self._mark()
+
+    def show_grids(
+        self,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        values: Floats,
+        best: tuple[int, int] | None,
+        title: str,
+        names: tuple[str, str],
+        others: Sequence[str],
+    ) -> None:
+        """Show the measure over two grids.
+
+        Parameters
+        ----------
+        rows, columns : sequence of str
+            The values of the grids.
+        values : ndarray of shape (R, C)
+        best : tuple of (int, int) or None
+            The cell with the best of all.
+        title : str
+            What is measured.
+        names : pair of str
+            Of the two parameters.
+        others : sequence of str
+            Of what else was tried: a cell has the best of it.
+        """
+        self._show(values, rows, columns, title, names, names[1])
+        self.plot.mark_best(best)
+        act = tr("click a cell to choose its model")
+        most = tr("each cell at its best {others}").format(others=", ".join(others)) if others else ""
+        self.set_caption(" · ".join(filter(None, (most, act))))
 
     def clear(self, why: str = "") -> None:
         """Show no values, but perhaps why there are none."""
-        self._chosen = None
         self.plot.placeholder = why or _NO_RUN
         self.set_caption("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)
 
-    def select(self, combination: int | None, k: int = 0) -> None:
-        """Outline the current choice; None takes the outline away."""
-        self._chosen = None if combination is None else (combination, k)
-        self._mark()
+    def _show(
+        self,
+        values: Floats,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        title: str,
+        names: tuple[str, str],
+        x_label: str,
+    ) -> None:
+        self.set_title(" × ".join(names))
+        self.plot.set_names(*names)
+        self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
+        self.plot.set_values(values, list(rows), list(columns))
 
-    def _mark(self) -> None:
-        if self._chosen is None:
-            self.plot.select(None)
-        else:
-            combination, k = self._chosen
-            self.plot.select(combination, k - 1)
-
-    @Slot(int, int)
-    def _on_picked(self, row: int, column: int) -> None:
-        self.picked.emit(row, column + 1)
+    @Slot()
+    def _on_view(self) -> None:
+        self.viewChanged.emit()

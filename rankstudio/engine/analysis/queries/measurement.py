@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 
 
@@ -32,7 +33,8 @@ class Measurement:
     def plan(self, plan: Plan) -> Plan:
         """Return a plan of a run as it is measured now: the very same where that changes nothing."""
         names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
-        chosen_by = self.measure if self.chooses else plan.select_by
+        of = left_out_name(self.measure) if plan.leaves_out else self.measure
+        chosen_by = of if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
             return plan
         return _changed(plan, self.convention, names, chosen_by)

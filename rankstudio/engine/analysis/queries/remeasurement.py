@@ -147,7 +147,7 @@ class Remeasurement:
         test_part = None if wanted.sealed else fold.test
         paths = self.paths(result.paths, fold, plan, wanted)
         chosen = result.chosen
-        if wanted.chooses and all(wanted.measure in path.validation for path in paths):
+        if wanted.chooses and all(now.select_by in path.validation for path in paths):
             chosen = select_model(now, paths, lambda step: self._standard_error(step, fold, now))
         test = self._model(chosen.step, test_part, now)
         baseline = self.baseline(result.baseline, fold, plan, wanted)

@@ -215,6 +215,11 @@ class Plan:
         return self.measures + extra
 
     @property
+    def can_leave_out(self) -> bool:
+        """Whether what ranks predicts each query by the model learned without it."""
+        return (self.ranker_entry or self.entry).left_out
+
+    @property
     def leaves_out(self) -> bool:
         """Whether a measure of left-out training queries chooses the model."""
         return is_left_out(self.select_by)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import MissingExtraError, ParameterError
+from rankstudio.engine.experiment.plan.left_out_names import is_left_out
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 
@@ -111,7 +112,7 @@ def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
 def _label(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
     features = not paths or paths[0].step_kind is StepKind.FEATURES
     ax.set_xlabel("features" if features else "step")
-    ax.set_ylabel(f"validation {name}" if name else "criterion")
+    ax.set_ylabel((name if is_left_out(name) else f"validation {name}") if name else "criterion")
     ax.set_title(title)
 
 

@@ -39,9 +39,10 @@ def draw_curves(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Color
     for key, curve in plot.family.curves.items():
         if key != chosen:
             color, dash = strokes[key]
-            if chosen is not None:
+            if chosen is not None and not curve.beside:
                 color = QColor(mix(color.name(), colors.panel, _FADE))
-            draw_curve(painter, frame, curve, color, _PLAIN if chosen is None else _FADED, dash)
+            plain = chosen is None or curve.beside
+            draw_curve(painter, frame, curve, color, _PLAIN if plain else _FADED, dash)
     if chosen is not None and chosen in strokes:
         color, dash = strokes[chosen]
         draw_curve(painter, frame, plot.family[chosen], color, _CHOSEN, dash)

@@ -20,6 +20,9 @@ CurveKind = Literal["ordered", "category"]
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.
 _FEW = 4
 
+BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
+"""Of a curve beside the chosen one."""
+
 
 @dataclass
 class Curve:
@@ -28,6 +31,7 @@ class Curve:
     label: str
     xs: list[float] = field(default_factory=list)
     ys: list[float] = field(default_factory=list)
+    beside: bool = False  # what something else measured of the chosen curve, and nothing to choose
 
     def arrays(self) -> tuple[Floats, Floats]:
         """Return x and y as arrays of the same length."""
@@ -75,6 +79,10 @@ class CurveSet:
     def keys(self) -> list[Hashable]:
         """The keys, in order."""
         return list(self.curves)
+
+    def set_beside(self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]) -> None:
+        """Put beside the chosen curve what something else measured of it: to compare, not to choose."""
+        self.curves[key] = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
 
     def is_empty(self) -> bool:
         """Tell whether no curve has a point."""
@@ -126,7 +134,7 @@ class CurveSet:
         best: tuple[Hashable, float, float] | None = None
         for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == top):
             xs, ys = curve.arrays()
-            shown = np.isfinite(ys)
+            shown = np.isfinite(ys) & (not curve.beside)
             if not shown.any():
                 continue
             at_x, at_y = frame.pixels(xs[shown], ys[shown])
@@ -140,11 +148,14 @@ class CurveSet:
         """Return colour and dash of each curve on a ground.
 
         A curve whose key was not among the family's (a path between two λ) has no place in their order: it
-        takes the accent, and the others keep their colours.
+        takes the accent, and the others keep their colours. A curve beside them has the text's.
         """
         n = len(self.given)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
-        strokes = {key: (colors.q("accent"), ()) for key in self.curves}
+        strokes = {
+            key: (colors.q("text"), BESIDE_DASH) if curve.beside else (colors.q("accent"), ())
+            for key, curve in self.curves.items()
+        }
         if self.kind == "category":
             made = [palettes.category(colors, i) for i in range(n)]
             return strokes | {key: (one.color, one.dash) for key, one in zip(self.given, made, strict=True)}

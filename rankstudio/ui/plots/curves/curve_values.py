@@ -8,7 +8,7 @@ import numpy as np
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
+from rankstudio.ui.plots.curves.curve_set import Band, Curve, CurveSet
 from rankstudio.ui.plots.frame import padded, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
@@ -151,7 +151,7 @@ def neighbour(
 
     At an end it stays where it is. Without a choice it is the first point of the first curve.
     """
-    keys = [key for key in family.keys if family[key].xs]
+    keys = [key for key in family.keys if family[key].xs and not family[key].beside]
     if not keys:
         return None
     if choice is None or choice[0] not in keys:
@@ -168,6 +168,17 @@ def whole(x: float) -> int | float:
     return int(x) if float(x).is_integer() else x
 
 
+def _spoken_beside(curve: Curve, x_name: str, least: bool) -> str:
+    """Return the best point of a curve beside the chosen one; "" where it has none."""
+    xs, ys = curve.arrays()
+    if not np.isfinite(ys).any():
+        return ""
+    i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
+    return tr("{label}, best {best:.{decimals}f} at {x_name} = {x:g}").format(
+        label=curve.label, decimals=DECIMALS, best=ys[i], x_name=x_name, x=xs[i]
+    )
+
+
 def spoken(
     family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str, least: bool
 ) -> str:
@@ -179,7 +190,7 @@ def spoken(
     best: tuple[float, str] | None = None
     for curve in family.curves.values():
         xs, ys = curve.arrays()
-        if not np.isfinite(ys).any():
+        if curve.beside or not np.isfinite(ys).any():
             continue
         i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
         if best is None or (ys[i] < best[0] if least else ys[i] > best[0]):
@@ -193,6 +204,7 @@ def spoken(
         if best
         else [title]
     )
+    said += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
     if choice is not None and choice[0] in family:
         curve, x = family[choice[0]], choice[1]
         said.append(

@@ -27,7 +27,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.curves.legend import draw_key, draw_reference_key
+from rankstudio.ui.plots.curves.legend import draw_beside_key, draw_key, draw_reference_key
 from rankstudio.ui.plots.figure_values import curves_figure
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
@@ -47,8 +47,7 @@ _KEYS: dict[int, tuple[int, int]] = {
 class CurvesPlot(Plot):
     """Curves over an integer k, one per key.
 
-    A click picks the nearest point of any curve; arrow keys move along the chosen curve and between curves.
-    The plot only reports what was picked: whoever owns it answers with `choose`, on this plot and on others.
+    A click or arrow keys pick a point of a curve; whoever owns the plot answers with `select`.
 
     Parameters
     ----------
@@ -100,6 +99,7 @@ class CurvesPlot(Plot):
         self.add_layer(partial(draw_key, self), 4.0, clipped=False, on_screen=False)
         self.add_layer(partial(curve_layers.draw_reference_name, self), 4.5, on_screen=False)
         self.add_layer(partial(draw_reference_key, self), 4.5, clipped=False, on_paper=False)
+        self.add_layer(partial(draw_beside_key, self), 4.5)
 
     # Data
 

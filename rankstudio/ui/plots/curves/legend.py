@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 
 _SWATCH = 16.0
+_BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
 _STEP = 9.0
 _MIDDLE = 9.0
@@ -63,6 +64,30 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
     left = _write(painter, colors, text, frame.outer.right()) - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
     painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+
+
+def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write at the lower right what the curve beside the chosen one is."""
+    found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
+    if not found:
+        return
+    key, curve = found[0]
+    color, dash = plot.family.strokes(colors)[key]
+    painter.setFont(font(TINY))
+    metrics, area = painter.fontMetrics(), frame.area
+    room = area.width() - _BESIDE_SWATCH - 4 * _GAP
+    if room < _LEAST_NAME:
+        return
+    text = metrics.elidedText(curve.label, Qt.TextElideMode.ElideRight, int(room))
+    width, middle = metrics.horizontalAdvance(text), area.bottom() - _MIDDLE - 2
+    left = area.right() - width - _BESIDE_SWATCH - 3 * _GAP
+    ground = QRectF(left, middle - _MIDDLE, area.right() - left, 2 * _MIDDLE)
+    painter.fillRect(ground, colors.q("panel", 0.82))
+    painter.setPen(pen(color, 1.5, dash))
+    painter.drawLine(QPointF(left + _GAP, middle), QPointF(left + _GAP + _BESIDE_SWATCH, middle))
+    painter.setPen(colors.q("muted"))
+    box = QRectF(area.right() - width - _GAP - 1, middle - _MIDDLE, width + 2, 2 * _MIDDLE)
+    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 def _draw_strip(

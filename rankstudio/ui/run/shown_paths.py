@@ -1,0 +1,66 @@
+"""What the shown run measured along its paths, by the measure and convention that are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.measured_runs import MeasuredRuns
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Session
+
+
+class ShownPaths:
+    """The paths of the shown run as the panels of the Select page see them.
+
+    Parameters
+    ----------
+    session, runs, measured
+        What is shown.
+    """
+
+    def __init__(self, session: Session, runs: Runs, measured: MeasuredRuns) -> None:
+        self._session, self._runs, self._measured = session, runs, measured
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The shown run, where it is of the open data."""
+        record = self._runs.shown
+        return record if record is not None and record.dataset is self._session.dataset else None
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is measured, as a sentence; "" where the run is measured, or there is none."""
+        record = self.record
+        if record is None or self._measured.measures(record):
+            return ""
+        past, now = convention(record.plan.convention).label, convention(self._session.convention).label
+        return tr(
+            "This run was measured by the convention {past}. Open its data to measure by {now}."
+        ).format(past=past, now=now)
+
+    def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a run tells while it works, nothing where that follows another convention.
+
+        Curves of two conventions in one plot would be taken for better and worse.
+        """
+        record = self.record
+        return measures if record is not None and record.plan.convention == self._session.convention else {}
+
+    def measures(self, record: RunRecord, place: tuple[int, int]) -> Mapping[str, Any]:
+        """Return what a path measured by what is looked at; nothing while that is not known yet."""
+        if self.problem:
+            return {}
+        path = self._measured.view(record).paths.get(place)
+        return path.validation if path is not None else {}
+
+    def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
+        """Return the mean of a combination over the folds that are done."""
+        found = [place for place in sorted(record.paths) if place[1] == combination]
+        paths = [replace(record.paths[place], validation=self.measures(record, place)) for place in found]
+        return average_paths(paths) if paths else None
