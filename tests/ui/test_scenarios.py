@@ -210,7 +210,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.sections.run.curves.slider.value() == 1.0
     assert window.sections.run.candidates.accessibleName() == "Candidates at step 5"
-    window.sections.run.heat.picked.emit(2, 3)
+    window.sections.run.heat.picked.emit(2, 2)
     assert window.current.model is not None
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.sections.inspect.features.chosen.emit(6)

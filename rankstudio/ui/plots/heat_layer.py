@@ -26,6 +26,7 @@ NAME_WIDTH = 15.0
 """Pixels that the name of the rows takes, beside their labels."""
 
 _SHADES = 64
+_LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
@@ -108,7 +109,7 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     painter.setPen(colors.q("muted"))
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
-    painter.rotate(-90)
+    painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
     height = frame.area.height()
     painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, plot.row_name())
     painter.restore()

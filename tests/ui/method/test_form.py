@@ -168,6 +168,9 @@ def test_showing_a_plan_tells_nobody(form, edits):
     assert form.values() == dict(plan.parameters)
     assert form.select_by() == "NDCG@3"
     box = form.field("select_by").editor
+    left_out = ["leave-query-out P@5", "leave-query-out NDCG@3"]
+    assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", *left_out, "criterion"]
+    form.set_plan(plan.changed(method="gas", parameters={}))
     assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", "criterion"]
     assert not edits
 

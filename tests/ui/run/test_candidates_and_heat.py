@@ -7,7 +7,7 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, Sc
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.run.candidates_panel import CandidatesPanel, verdict
-from rankstudio.ui.run.heat_panel import HeatPanel
+from rankstudio.ui.run.heat_panel import SIZES, HeatPanel
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
@@ -101,7 +101,7 @@ def test_the_verdict_names_the_rival(values, expected):
 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):
-    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "NDCG@10")
+    heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "validation NDCG@10", "λ")
     assert heat.caption() == "click a cell to choose λ and k"
     assert heat.accessibleName() == "λ × k"
     header, rows = heat.plot.numbers()
@@ -110,20 +110,45 @@ def test_the_map_shows_measures_by_lambda_and_k(heat):
     assert rows[1] == ["2¹", 0.3, 0.4, 0.5]
 
 
-def test_cells_are_picked_and_chosen_by_setting_and_k(heat):
+def test_cells_are_picked_and_a_cleared_map_is_empty(heat):
     told = []
-    heat.picked.connect(lambda setting, k: told.append((setting, k)))
-    heat.select(1, 3)
-    heat.set_values(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "MAP", "λ1 · λ2")
+    heat.picked.connect(lambda row, column: told.append((row, column)))
+    heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "validation MAP", "λ1 · λ2")
     assert heat.caption() == "click a cell to choose λ1 · λ2 and k"
     assert heat.accessibleName() == "λ1 · λ2 × k"
-    assert heat.plot.chosen == (1, 2)
     heat.plot.picked.emit(0, 1)
-    assert told == [(0, 2)]
-    heat.select(None)
-    assert heat.plot.chosen is None
+    assert told == [(0, 1)]
     heat.clear()
     assert heat.plot.is_empty()
+
+
+def test_the_map_of_two_grids_marks_the_best_cell_and_names_its_axes(heat):
+    grids = ["2⁰", "2¹"], ["2⁻²", "2⁻⁴", "2⁻⁶"]
+    values = np.array([[0.1, 0.2, NAN], [0.3, 0.4, 0.5]])
+    heat.show_grids(*grids, values, (1, 2), "left-out MAP", ("γ", "λ"), ["k"])
+    assert heat.caption() == "each cell at its best k · click a cell to choose its model"
+    assert heat.accessibleName() == "γ × λ"
+    assert heat.plot.summary() == "left-out MAP, best 0.5000 at λ = 2⁻⁶ · γ = 2¹"
+    figure = heat.plot.figure()
+    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "left-out MAP")
+    assert (figure.marked, figure.mark_label) == (((0, 2),), "best")
+    assert heat.plot.numbers()[0] == ["γ", "λ = 2⁻²", "λ = 2⁻⁴", "λ = 2⁻⁶"]
+
+
+def test_maps_and_measures_are_offered_where_there_are_several(heat):
+    heat.offer([((1, 0), "γ × λ"), (SIZES, "λ · γ × k")], both=True, left_out=True)
+    assert not heat.views.isHidden()
+    assert not heat.of.isHidden()
+    assert (heat.view(), heat.left_out()) == ((1, 0), True)
+    heat.of.select(False)
+    assert not heat.left_out()
+    heat.views.setCurrentIndex(1)
+    heat.offer([(SIZES, "λ × k")], both=False, left_out=False)
+    assert (heat.view(), heat.left_out()) == (SIZES, False)
+    assert heat.views.isHidden()
+    assert heat.of.isHidden()
+    heat.offer([], both=False, left_out=False)
+    assert heat.view() is None
 
 
 def test_an_iteration_is_called_so(candidates):

@@ -211,3 +211,46 @@ def test_before_a_run_the_curves_bear_the_name_of_the_method_in_the_form(window)
     assert curves._title.text() == "Greedy RankRLS"
     window.session.change("trying", method="gas", parameters={})
     assert curves._title.text() == "GAS"
+
+
+def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choose(panel):
+    plan = Plan("x", "greedy-rankrls", {"regularization": (1.0, 4.0)}, "leave-query-out MAP")
+    combinations = [one.values for one in plan.combinations]
+    panel.set_measured(True, plan.leaves_out)
+    panel.begin("Greedy RankRLS", "x", plan.axes, combinations, 3, "error", selects=True)
+    for key in (0, 1):
+        values = {"MAP": [0.3, 0.5, 0.4], "leave-query-out MAP": [0.1 + key, 0.2, 0.35]}
+        panel.set_path(key, [1, 2, 3], [0.9, 0.8, 0.7], values)
+    plot, name = panel.validation_plot, "left-out queries, selection not repeated"
+    plot.flush()
+    assert name not in plot.numbers()[0]
+    panel.select(1, 2)
+    plot.flush()
+    header, rows = plot.numbers()
+    assert header == ["k", "λ = 2⁰", "λ = 2²", name]
+    assert [row[3] for row in rows] == [1.1, 0.2, 0.35]
+    assert f"validation MAP, best 0.5000 at k = 2, λ = 2⁰. {name}, best 1.1000 at k = 1" in plot.summary()
+    series = plot.figure().series
+    assert (series[-1].label, series[-1].order) == (name, None)
+    assert [one.order for one in series[:-1]] == [0.0, 1.0]
+    told = []
+    panel.picked.connect(lambda key, k: told.append((key, k)))
+    plot._step(0, 1)  # beyond the last curve that can be chosen
+    assert told == [(1, 2)]
+    panel.select(0, 2)
+    assert plot.numbers()[1][0][3] == 0.1
+
+
+def test_without_a_validation_part_left_out_queries_have_the_plot(panel):
+    panel.set_measured(False, True)
+    panel.begin("RankRLS", "x", Plan("x", "rankrls").axes, [(1.0,), (4.0,)], 1, "error")
+    panel.set_measure("MAP")
+    panel.add_step(0, 6, 0.5, {"leave-query-out MAP": 0.4})
+    panel.add_step(1, 6, 0.5, {"leave-query-out MAP": 0.6})
+    assert not panel.validation_plot.isHidden()
+    assert panel.validation_plot.axes.title == "left-out MAP"
+    assert panel.validation_plot.numbers()[1] == [[6, 0.4, 0.6]]
+    panel.select(1, 6)
+    assert panel.validation_plot._note[1] == "left-out MAP 0.6000"
+    panel.set_measured(False, False)
+    assert panel.validation_plot.isHidden()

@@ -81,8 +81,14 @@ class CurveSet:
         return list(self.curves)
 
     def set_beside(self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]) -> None:
-        """Put beside the chosen curve what something else measured of it: to compare, not to choose."""
-        self.curves[key] = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
+        """Put beside the chosen curve what something else measured of it: to compare, not to choose.
+
+        Without points it is taken away.
+        """
+        made = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
+        self.curves.pop(key, None)
+        if made.xs:
+            self.curves[key] = made
 
     def is_empty(self) -> bool:
         """Tell whether no curve has a point."""
