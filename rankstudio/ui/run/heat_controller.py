@@ -58,7 +58,7 @@ class HeatController(QObject):
         sizes = has_map(plan)
         views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
         if sizes:
-            views.append((SIZES, f"{_SEP.join(tr(axis.label) for axis in plan.axes)} × k"))
+            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
         self.panel.offer(views, both=measured and plan.leaves_out, left_out=plan.leaves_out)
         self.panel.setVisible((measured or plan.leaves_out) and bool(views))
 
@@ -105,7 +105,7 @@ class HeatController(QObject):
         several = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
         others += ["k"] if several else []
         labels = [[axis_value(axis, v) for v in axis.values] for axis in (found.rows, found.columns)]
-        names = tr(found.rows.label), tr(found.columns.label)
+        names = _names(axes, pair)
         self.panel.show_grids(labels[0], labels[1], found.values, found.best, title, names, others)
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
@@ -148,6 +148,19 @@ class HeatController(QObject):
             self.picked.emit(int(self._grids.combinations[cell]), int(self._grids.places[cell]))
 
 
+def _sized(axes: tuple[Axis, ...]) -> str:
+    """Return how the map of one grid and sizes is called: "λ × k"."""
+    return f"{_SEP.join(tr(axis.label) for axis in axes)} × k"
+
+
+def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
+    """Return how the two grids are called: those of one method without its name."""
+    rows, columns = (axes[at] for at in pair)
+    if rows.ranker == columns.ranker:
+        return tr(rows.parameter.label), tr(columns.parameter.label)
+    return tr(rows.label), tr(columns.label)
+
+
 def _title(axes: tuple[Axis, ...], pair: Pair) -> str:
     """Return how a map of two grids is called: "γ × λ"."""
-    return " × ".join(tr(axes[at].label) for at in pair)
+    return " × ".join(_names(axes, pair))

@@ -67,7 +67,7 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
 
 
 def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write at the lower right what the curve beside the chosen one is."""
+    """Write at the lower right what the curve beside the chosen one is, in two lines where one is too long."""
     found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
     if not found:
         return
@@ -78,16 +78,18 @@ def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: C
     room = area.width() - _BESIDE_SWATCH - 4 * _GAP
     if room < _LEAST_NAME:
         return
-    text = metrics.elidedText(curve.label, Qt.TextElideMode.ElideRight, int(room))
-    width, middle = metrics.horizontalAdvance(text), area.bottom() - _MIDDLE - 2
-    left = area.right() - width - _BESIDE_SWATCH - 3 * _GAP
-    ground = QRectF(left, middle - _MIDDLE, area.right() - left, 2 * _MIDDLE)
-    painter.fillRect(ground, colors.q("panel", 0.82))
+    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
+    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
+    width, height = max(map(metrics.horizontalAdvance, lines)), metrics.height()
+    left, top = area.right() - width - _BESIDE_SWATCH - 3 * _GAP, area.bottom() - 4 - height * len(lines)
+    painter.fillRect(QRectF(left, top, area.right() - left, height * len(lines)), colors.q("panel", 0.82))
     painter.setPen(pen(color, 1.5, dash))
+    middle = top + height / 2
     painter.drawLine(QPointF(left + _GAP, middle), QPointF(left + _GAP + _BESIDE_SWATCH, middle))
     painter.setPen(colors.q("muted"))
-    box = QRectF(area.right() - width - _GAP - 1, middle - _MIDDLE, width + 2, 2 * _MIDDLE)
-    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    for at, line in enumerate(lines):
+        box = QRectF(area.right() - width - _GAP - 1, top + at * height, width + 2, height)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
 
 
 def _draw_strip(
