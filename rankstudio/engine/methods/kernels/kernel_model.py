@@ -130,7 +130,7 @@ class KernelIteration(Iteration):
 
 
 def kernel_iteration(
-    step: Iteration, kernel: Kernel, documents: Floats, mapped: NystromFeatures
+    step: Iteration, kernel: Kernel, vectors: Floats, mapped: NystromFeatures
 ) -> KernelIteration:
     """Return an iteration of a linear method on the features of a Nyström map as one of the kernel's.
 
@@ -139,11 +139,11 @@ def kernel_iteration(
     step : Iteration
         Its weights are those of the features.
     kernel : Kernel
-    documents : ndarray of shape (m, n)
-        Whose rows the basis vectors are.
+    vectors : ndarray of shape (r, n)
+        The basis vectors, which all iterations share.
     mapped : NystromFeatures
     """
-    model = KernelModel(kernel, documents[mapped.basis], mapped.dual(step.coef))
-    everything, coef = tuple(range(documents.shape[1])), model.slopes()
+    model = KernelModel(kernel, vectors, mapped.dual(step.coef))
+    everything, coef = tuple(range(vectors.shape[1])), model.slopes()
     told = step.number, everything, coef, step.criterion, step.candidates, step.gap, step.converged
     return KernelIteration(*told, basis=mapped.basis, model=model)

@@ -104,8 +104,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     basis_vectors_ : ndarray of shape (r, n)
         Those rows; none of a precomputed kernel.
     coef_ : ndarray of shape (n,)
-        How much a score rises with each feature: the root mean square slope at the basis vectors, |w| for
-        the linear kernel. Of a precomputed kernel, whose columns are documents, their weights.
+        How much a score rises with each feature: the root mean square slope at 500 basis vectors at most,
+        |w| for the linear kernel. Of a precomputed kernel, whose columns are documents, their weights.
     criterion_ : float
         The leave-query-out squared error, summed over documents: each query's by the model learned without
         it *and* its basis vectors; with another cost or weighting the loss of the pairs of left-out queries.

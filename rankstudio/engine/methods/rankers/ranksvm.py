@@ -129,10 +129,11 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         features, said = kernel_features(data, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
+        vectors = data.X[features.basis]
         mapped = QueryData(features.features, data.y, data.ptr, preferences=data.preferences)
         for step in super().learn(mapped):
             assert isinstance(step, Iteration)
-            yield kernel_iteration(step, kernel, data.X, features)
+            yield kernel_iteration(step, kernel, vectors, features)
 
     def learn(self, data: QueryData) -> Iterator[Step]:
         """Yield the steps of :meth:`work`."""
