@@ -183,7 +183,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         arrays = _arrays(content)
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
-        errors_of = sequence(header.get("errors_of", names), str)
+        errors_of = sequence(header.get("errors_of", header["measures"]), str)
         errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
         return PathResult(
             unit,
