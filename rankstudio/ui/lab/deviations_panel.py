@@ -32,13 +32,13 @@ class EstimatorRow:
 
     Attributes
     ----------
-    number : int
-        The category.
+    category : int
+        Its colour.
     label, about : str
     bias, error, sd, unconditional : float
     """
 
-    number: int
+    category: int
     label: str
     about: str
     bias: float
@@ -48,7 +48,7 @@ class EstimatorRow:
 
 
 _COLUMNS = (
-    Column("dot", "", kind="dot", value=lambda row: Dot(row.number), width=30),
+    Column("dot", "", kind="dot", value=lambda row: Dot(row.category), width=30),
     Column("label", tr("estimator"), stretch=True, hint=lambda row: row.about),
     Column(
         "bias",
@@ -88,7 +88,7 @@ _COLUMNS = (
 
 _SPARE = ("error", "unconditional")  # columns that give way
 _WIDE = 840  # pixels, from which they have room
-_NAME = 170  # pixels of the column with the names
+_NAME = 185  # pixels of the column with the names
 _LEAST_PLOT = 230  # pixels of its height where the table is below it
 
 
@@ -108,6 +108,8 @@ class DeviationsPanel(Panel):
         What the empty plot says.
     stacked : bool
         Whether the table stands below the plot, for long names.
+    paired : bool
+        Whether every other estimator is a variant of the one before it, and looks like that.
     """
 
     def __init__(
@@ -119,15 +121,16 @@ class DeviationsPanel(Panel):
         placeholder: str,
         *,
         stacked: bool = False,
+        paired: bool = False,
     ) -> None:
         super().__init__(theme, tr("Deviations"), padding=0)
         self.setObjectName(name)
         self.keep_title()
-        self._texts, self._stacked = texts, stacked
+        self._texts, self._stacked, self._paired = texts, stacked, paired
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = named(
-            TableView(theme, _COLUMNS, f"{name}-table", lambda row: row.number),
+            TableView(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
             said=tr("Deviations by estimator"),
         )
         self.table.placeholder = tr("Mean and standard deviation of each estimator are listed here.")
@@ -178,6 +181,8 @@ class DeviationsPanel(Panel):
                 float(found.sd[at]),
                 int(found.counts[at]),
                 found.shares[at],
+                at // 2 if self._paired else at,
+                self._paired and at % 2 == 1,
             )
             for at, name in enumerate(found.estimators)
         ]
@@ -185,7 +190,7 @@ class DeviationsPanel(Panel):
         self.table.set_rows(
             [
                 EstimatorRow(
-                    at,
+                    row.category,
                     row.label,
                     text_of(self._texts, found.estimators[at]).about,
                     row.mean,

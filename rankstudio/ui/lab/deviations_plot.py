@@ -46,6 +46,10 @@ class DeviationRow:
         Repetitions.
     shares : ndarray of shape (B,)
         Of the values in each bin.
+    category : int
+        Its colour and marker.
+    variant : bool
+        Whether it is a variant of the row above: dashed, and not filled.
     """
 
     label: str
@@ -54,6 +58,8 @@ class DeviationRow:
     sd: float
     count: int
     shares: Floats
+    category: int
+    variant: bool = False
 
 
 class DeviationsPlot(Plot):
@@ -85,7 +91,7 @@ class DeviationsPlot(Plot):
         Parameters
         ----------
         rows : sequence of DeviationRow
-            From top to bottom; the position is the category.
+            From top to bottom.
         edges : ndarray of shape (B + 1,)
         said : str
             All of it in words.
@@ -154,7 +160,7 @@ class DeviationsPlot(Plot):
             (RowSeries(tr("mean ± sd"), means, *ends),),
             zero=True,
             row_title=tr("estimator"),
-            numbers=tuple(range(len(self.rows))),
+            numbers=tuple(row.category for row in self.rows),
             histograms=RowHistograms(edges, tuple(floats(row.shares[there]) for row in self.rows)),
         )
 
@@ -168,7 +174,7 @@ class DeviationsPlot(Plot):
 
     def readout(self, number: int) -> list[Line]:
         """Say mean, its standard error and sd of a row."""
-        row, look = self.rows[number], palettes.category(self.theme.colors, number)
+        row, look = self.rows[number], palettes.category(self.theme.colors, self.rows[number].category)
         return [
             Line(row.label, color=look.color, dash=look.dash, bold=True),
             Line(tr("mean deviation"), signed(row.mean, 4)),
@@ -223,17 +229,17 @@ class DeviationsPlot(Plot):
         for at, row in enumerate(self.rows):
             if not row.count:
                 continue
-            look = palettes.category(colors, at)
+            look = palettes.category(colors, row.category)
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (at + 1 - _FOOT) * height
             ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * (_HILL * height / tallest)
             outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
-            filling = palettes.category(colors, at).color
-            filling.setAlphaF(0.24)
+            filling = palettes.category(colors, row.category).color
+            filling.setAlphaF(0.08 if row.variant else 0.26)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(filling)
             painter.drawPolygon(outline)
-            painter.setPen(pen(look.color, 1.3))
+            painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
             mean, spread = frame.x_px(row.mean), frame.x_px(row.mean + row.sd) - frame.x_px(row.mean)
             painter.setPen(pen(look.color, 2.6))
@@ -249,7 +255,7 @@ class DeviationsPlot(Plot):
         painter.setFont(font(SMALL))
         height, room = self._height(frame), frame.area.left() - 3 * _MARK - _GAP
         for at, row in enumerate(self.rows):
-            look = palettes.category(colors, at)
+            look = palettes.category(colors, row.category)
             middle = frame.area.top() + (at + 0.5) * height
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)

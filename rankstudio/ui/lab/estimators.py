@@ -31,6 +31,7 @@ _POOLED = tr("models lean against the examples that they lack, and their scores 
 _INSIDE = tr("documents of a query are on both sides, and so is what they have in common")
 _OUTSIDE = tr("the features were selected with the queries that are held out")
 _SEVERAL = tr("a query is ranked by scores of several models")
+_FEW = tr("a fifth of a query has few documents, often none that is relevant")
 _FEWER = tr("its models are learned from fewer queries")
 
 AUC: Mapping[str, EstimatorText] = {
@@ -121,11 +122,13 @@ SELECTION: Mapping[str, EstimatorText] = {
             "Each fifth of the documents is scored by the model without it, while other documents of the "
             "same queries stay in (what T 5.5 warns of); only what one model scored is ranked together."
         ),
+        low=_FEW,
         high=_INSIDE,
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
         tr("As 5-fold of documents, averaged, on features that were selected with all documents."),
+        low=_FEW,
         high=_INSIDE,
     ),
 }

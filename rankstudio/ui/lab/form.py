@@ -16,7 +16,6 @@ from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.fields import Field, LineField, measure_field
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, Panel, Segmented
@@ -99,6 +98,7 @@ class LabForm(Panel):
         self.stop = self._button("stop", tr("Stop the simulation; what was found stays"))
         self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
+        self._state: SimulationState | None = None  # whose buttons are shown
         self._lay_out()
         theme.changed.connect(self._align)
         self.quantity.chosen.connect(self._show_list)
@@ -146,12 +146,13 @@ class LabForm(Panel):
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:
         """Enable what can be pressed now, and say how far it is."""
-        busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
-        paused = state is SimulationState.PAUSED
-        self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
-        set_icon(self.pause, self._theme, "run" if paused else "pause")
-        self.pause.setEnabled(busy)
-        self.stop.setEnabled(busy)
+        if state is not self._state:
+            self._state = state
+            busy = state in (SimulationState.RUNNING, SimulationState.PAUSED)
+            self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
+            set_icon(self.pause, self._theme, "run" if state is SimulationState.PAUSED else "pause")
+            self.pause.setEnabled(busy)
+            self.stop.setEnabled(busy)
         self.progress.set_share(share)
         said = " · ".join(part for part in (_STATES[state], text) if part)
         if said != self.status.text():
@@ -167,7 +168,7 @@ class LabForm(Panel):
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
         if self._lists and self._again is not None:
-            heading = named(PlainLabel(tr("then varied, one value after the other")), role="caption")
+            heading = named(ElidedLabel(tr("then varied, one value after the other")), role="caption")
             fill(column, heading, self.quantity, *self._lists.values(), self._again)
         column.addStretch(1)
         self._scroll = named(QScrollArea(), f"{self.objectName()}-scroll")

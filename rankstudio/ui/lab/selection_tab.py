@@ -49,6 +49,7 @@ class SelectionTab(SimulationTab):
                 "each estimate is from the measure on all other queries grows here."
             ),
             stacked=True,
+            paired=True,
         )
         self._session = session
         self._request: SelectionRequest | None = None

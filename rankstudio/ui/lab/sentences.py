@@ -97,6 +97,9 @@ def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorTex
     if not found.summaries:
         return ""
     bias = np.abs(np.nan_to_num(found.bias))
+    bias[~(bias > _SURE * np.nan_to_num(found.standard_error))] = 0.0
+    if not bias.any():
+        return tr("No mean deviation is more than twice its standard error.")
     at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
     label = _first_large(text_of(texts, found.summaries[0].estimators[estimator]).label)
     spots = list(dict.fromkeys([0, at, len(found.values) - 1]))

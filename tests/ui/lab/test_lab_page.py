@@ -285,3 +285,30 @@ def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucT
     assert window.help._heading() == "Lab"
     assert window.help.guide is not None
     window.help.guide.close()
+
+
+def test_the_window_closes_while_it_simulates(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        window.commands["page_lab"].trigger()
+        lab = window.sections.lab.auc
+        write(lab.form, repetitions=100_000)
+        press(lab.form.start)
+        wait_until(lambda: lab.found is not None)
+
+
+def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, lab: AucTab) -> None:
+    write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=50, values="20")
+    press(lab.form.start)
+    window.commands["page_data"].trigger()
+    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
+    settle(window)
+    assert not lab.deviations.table.rows()  # what is not seen is not drawn
+    window.commands["page_lab"].trigger()
+    wait_until(lambda: len(lab.deviations.table.rows()) == len(ESTIMATORS))
+    panel = lab.variation
+    window.workspace._pages["lab"].maximise(panel)
+    assert not lab.deviations.isVisible()
+    wait_until(lambda: panel.bias.height() > 260)
+    window.sections.lab.tabs.setCurrentIndex(1)
+    window.sections.lab.tabs.setCurrentIndex(0)
+    assert lab.deviations.isVisible() and panel.isVisible()
