@@ -82,6 +82,8 @@ def plot_figure(
     plot.flush()
     figure, dataset = plot.figure(), models.session.dataset
     title = ": ".join(dict.fromkeys(filter(None, [label or plot.accessibleName(), figure.title])))
+    if figure.caption:  # of no run: it says itself what it is of
+        return replace(figure, name=key, title=title)
     data = dataset.name if dataset is not None else "RankStudio"
     caption = f"{data}, {title}. {_caption(models, compared=compared)}".strip()
     return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.lab.captions import auc_caption, variation_caption
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
 from rankstudio.ui.lab.estimators import AUC
 from rankstudio.ui.lab.form import LabForm
@@ -84,6 +85,9 @@ class AucTab(SimulationTab):
         request, done, state = self._request, self._done, self.simulation.state
         share = request.share(done) if request is not None and done is not None else 0.0
         self.form.show_state(state, share, "" if state is SimulationState.DONE else _progress(done))
+        if request is not None and done is not None:
+            self.deviations.plot.caption = auc_caption(request, done.found.done)
+            self.variation.bias.caption = self.variation.sd.caption = variation_caption(request)
         self.deviations.show_summary(self.found, _caption(self.found))
         self.variation.show_values(self.varied, _varied_caption(self.varied))
 

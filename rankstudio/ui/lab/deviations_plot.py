@@ -76,6 +76,7 @@ class DeviationsPlot(Plot):
         self.rows: tuple[DeviationRow, ...] = ()
         self.edges: Floats = np.zeros(0)
         self.said = ""
+        self.caption = ""  # of the figure
         super().__init__(theme, Axes("", x_label, show_y=False))
         self.add_layer(self._draw_ground, -1.0)
         self.add_layer(self._draw_rows, 0.0)
@@ -154,7 +155,7 @@ class DeviationsPlot(Plot):
         return RowsFigure(
             "figure",
             self.accessibleName(),
-            "",
+            self.caption,
             FigureAxis(self.axes.x_label),
             tuple(row.label for row in self.rows),
             (RowSeries(tr("mean ± sd"), means, *ends),),

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.lab.captions import selection_caption
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
 from rankstudio.ui.lab.estimators import SELECTION
 from rankstudio.ui.lab.form import LabForm
@@ -93,6 +94,7 @@ class SelectionTab(SimulationTab):
         share, said, caption = 0.0, "", ""
         if found is not None and request is not None:
             share = found.done / found.asked
+            self.deviations.plot.caption = selection_caption(request, found.done)
             if self.simulation.state is not SimulationState.DONE:
                 said = tr("{done:,} of {asked:,} repetitions").format(done=found.done, asked=found.asked)
             caption = tr(

@@ -72,6 +72,7 @@ class VariationPlot(OverlayPlot):
         self._values: tuple[float, ...] = ()
         self._asked: tuple[float, ...] = ()
         self.quantity = ""
+        self.caption = ""  # of the figure
         super().__init__(theme)
         self.set_axes(ListedAxes(title, ""))
         self.add_layer(partial(_draw_points, self), 1.5)
@@ -156,7 +157,7 @@ class VariationPlot(OverlayPlot):
         levels = (Level(tr("the truth"), 0.0),) if self._zero else ()
         across = FigureAxis(self.quantity, logarithmic=self._logarithmic)
         title = self.axes.title
-        return CurvesFigure("figure", title, "", across, FigureAxis(title), tuple(series), levels)
+        return CurvesFigure("figure", title, self.caption, across, FigureAxis(title), tuple(series), levels)
 
     def readout(self, found: tuple[int, int]) -> list[Line]:
         """Say what a point is."""

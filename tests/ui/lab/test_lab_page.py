@@ -17,7 +17,7 @@ from windows import open_window, settle, write_folds
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.synthetic import concatenate
-from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.controllers.export_items import export_items, plot_figures
 from rankstudio.ui.lab.auc_tab import AucTab
 from rankstudio.ui.lab.estimators import SELECTION
 from rankstudio.ui.lab.form import LabForm
@@ -162,6 +162,10 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
+    (figure,) = (f for p, f in plot_figures(window.models, window.sections) if p is lab.deviations.plot)
+    assert figure.name == "lab-auc" and "two normal classes: 20 examples" in figure.caption
+    assert "500 training sets; seed 0, RankStudio" in figure.caption
+    assert "greedy" not in figure.caption.lower()
     path = tmp_path / "deviations.csv"
     export_plot(lab.deviations.plot, path)
     with path.open(encoding="utf-8", newline="") as lines:
