@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.names import measure
@@ -36,6 +37,8 @@ class FoldRow:
         The model's measures on either part, where the data have it.
     single : mapping of str to float
         The measures of the fold's best single feature, on the test part where there is one.
+    left_out : mapping of str to float
+        The model's measures of left-out training queries, where these chose it.
     """
 
     label: str
@@ -45,6 +48,7 @@ class FoldRow:
     test: Measures
     validation: Measures
     single: Measures
+    left_out: Measures = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,16 @@ class MeasureSummary:
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
     """Return a row for each fold, then the mean, and the deviation where there are two folds."""
     rows = [
-        FoldRow(str(f.fold), f.fold, f.chosen.unit.values, len(f.selected), f.test, f.validation, _single(f))
+        FoldRow(
+            str(f.fold),
+            f.fold,
+            f.chosen.unit.values,
+            len(f.selected),
+            f.test,
+            f.validation,
+            _single(f),
+            plain(f.left_out),
+        )
         for f in folds
     ]
     return [*rows, _common("mean", rows, mean), _common("sd", rows, stdev)] if len(rows) > 1 else rows
@@ -160,7 +173,8 @@ def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
         return {name: _defined(of, [one[name] for one in found]) for name in names}
 
     size = of([float(row.size) for row in rows])
-    return FoldRow(label, None, (), size, column("test"), column("validation"), column("single"))
+    parts = (column(part) for part in ("test", "validation", "single", "left_out"))
+    return FoldRow(label, None, (), size, *parts)
 
 
 def _defined(of: Statistic, values: Sequence[float]) -> float:

@@ -49,7 +49,7 @@ class FoldsView(View):
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the folds of a run that are done; ``name`` says which run it is."""
         rows = fold_rows(folds)
-        measured = bool(rows and rows[0].test), bool(rows and rows[0].validation)
+        measured = tuple(bool(rows and part) for part in _parts(rows))
         shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured)
         if shape != self._shape:
             self._reshape(shape, _columns(plan, *measured) if rows else ())
@@ -110,14 +110,20 @@ _SIZE = Column(
 _REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
 
 
-def _columns(plan: Plan, tested: bool, validated: bool) -> list[Column]:
-    """Return the columns of one run: fold, choice, test measures, validation measures."""
+def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
+    """Return what was measured in the first of some folds, part by part."""
+    return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
+
+
+def _columns(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
+    """Return the columns of one run: fold, choice, measures of the test and the validation part, left out."""
     return [
         _FOLD,
         *(_chosen(number, axis) for number, axis in enumerate(plan.axes)),
         _SIZE,
         *(_measure(name, "test", plan) for name in plan.evaluated if tested),
         *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
+        *(_left_out(name, plan) for name in plan.evaluated if left_out),
         _single(plan.measures[0]),
         _REST,
     ]
@@ -150,6 +156,22 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
         tone="text" if tested else "muted",
         bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,
+    )
+
+
+def _left_out(name: str, plan: Plan) -> Column:
+    by = tr(", by which the model was chosen") if name == plan.chosen_by else ""
+    said = tr("{name} of the training queries, each ranked by the model learned without it{by}")
+    return Column(
+        f"left-out-{name}",
+        tr("left-out {name}").format(name=name),
+        "right",
+        ".4f",
+        value=lambda row: row.left_out.get(name),
+        sort=lambda row: row.left_out.get(name) if row.fold else None,
+        tooltip=said.format(name=name, by=by),
+        tone="muted",
+        width=124 if len(name) > 5 else 100,
     )
 
 

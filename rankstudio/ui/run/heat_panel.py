@@ -44,9 +44,11 @@ class HeatPanel(Panel):
         self.setObjectName("heat-panel")
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
+        self._wanted: object = None
         said = tr("rows and columns of the map")
         self.views = named(choice_box(()), "heat-views", said=said, tip=tr("What the map lays out"))
         self.of = named(Segmented(_OF, tr("measured on")), "heat-of")
+        self.tools.setSpacing(6)
         for tool in (self.of, self.views):
             self.tools.addWidget(tool)
             tool.hide()
@@ -59,18 +61,17 @@ class HeatPanel(Panel):
         self.of.chosen.connect(self._on_view)
 
     def offer(self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool) -> None:
-        """Offer maps, with what they are called; the one that is shown stays where it can.
+        """Offer maps, with what they are called; the one that the user wanted stays where it can.
 
         ``both`` says whether validation and left-out queries are measured, ``left_out`` whether the latter
         are; these choose the model then, and come first.
         """
         if tuple(views) != self._views:
-            before = self.view()
             self._views = tuple(views)
             self.views.clear()
             for _, label in views:
                 self.views.addItem(label)
-            kept = next((at for at, (key, _) in enumerate(views) if key == before), 0)
+            kept = next((at for at, (key, _) in enumerate(views) if key == self._wanted), 0)
             self.views.setCurrentIndex(kept if views else -1)
         if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
             self.of.select(left_out)
@@ -161,4 +162,5 @@ class HeatPanel(Panel):
 
     @Slot()
     def _on_view(self) -> None:
+        self._wanted = self.view()
         self.viewChanged.emit()

@@ -143,6 +143,9 @@ def test_maps_and_measures_are_offered_where_there_are_several(heat):
     heat.of.select(False)
     assert not heat.left_out()
     heat.views.setCurrentIndex(1)
+    heat.views.activated.emit(1)
+    heat.offer([((1, 0), "γ × λ"), (SIZES, "λ × k")], both=True, left_out=True)
+    assert heat.view() == SIZES
     heat.offer([(SIZES, "λ × k")], both=False, left_out=False)
     assert (heat.view(), heat.left_out()) == (SIZES, False)
     assert heat.views.isHidden()

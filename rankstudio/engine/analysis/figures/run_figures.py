@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.features.candidate_map import candidate_map
 from rankstudio.engine.analysis.figures.captions import values_label
 from rankstudio.engine.analysis.fold_average import FoldAverage, average_paths
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.experiment.plan.left_out_names import is_left_out, plain_name
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
@@ -58,7 +59,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     ----------
     run : RunResult
     name : str
-        Of the measure; "" for the criterion.
+        Of the measure, of left-out queries too; "" for the criterion.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         series.append(_line(label, mean.x_values, values, at / (n - 1) if n > 1 else 0.5))
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
-    of = tr("validation {name}").format(name=name) if name else tr(run.plan.criterion)
+    of = _measured(name) if name else tr(run.plan.criterion)
     known = [y for one in series for y in one.y if np.isfinite(y)]
     wide = not name and bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
     each = tr(", one curve for each {axes}").format(axes=_axes_named(run)) if n > 1 else ""
@@ -92,6 +93,12 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         tuple(series),
         (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
     )
+
+
+def _measured(name: str) -> str:
+    """Return what a measure is of, as the title of an axis."""
+    said = tr("left-out {name}") if is_left_out(name) else tr("validation {name}")
+    return said.format(name=plain_name(name))
 
 
 def _line(label: str, x: Iterable[float], values: FoldAverage, order: float) -> Series:

@@ -14,6 +14,7 @@ from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, RowsFigure
 
 _MOST_RUNS = 12  # in one figure
@@ -163,6 +164,11 @@ def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
         )
 
     yield figure("validation", f"validation {name} by size", partial(run_figures.path_figure, result, name))
+    if run.plan.leaves_out:
+        left_out = left_out_name(name)
+        yield figure(
+            "left-out", f"left-out {name} by size", partial(run_figures.path_figure, result, left_out)
+        )
     yield figure("criterion", "criterion by size", partial(run_figures.path_figure, result))
     yield figure(
         "map",

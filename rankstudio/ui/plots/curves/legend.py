@@ -67,7 +67,7 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
 
 
 def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write at the lower right what the curve beside the chosen one is, in two lines where one is too long."""
+    """Write at the lower right what the curve beside the chosen one is, in two lines at most."""
     found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
     if not found:
         return
