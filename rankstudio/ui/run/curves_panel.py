@@ -28,7 +28,7 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 
 Key = int | Literal["live"]
 
-_LEFT_OUT = "left out"  # key of the curve of left-out queries
+_LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _SLIDER = 210  # pixels at most
 _SHARE = 0.42  # of the panel, with which a title beside it can be read
 

@@ -137,12 +137,12 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     click(heat.plot, 0, 1)
     model = window.current.model
     assert model is not None
-    assert model.values == (1.0, 0.5)
-    path = next(path for path in record.folds[1].paths if path.unit.values == (1.0, 0.5))
+    assert model.values == (1.0, 1.0, 0.5)
+    path = next(path for path in record.folds[1].paths if path.unit.values == (1.0, 1.0, 0.5))
     assert model.position == int(np.argmax(path.validation[MAP]))
     heat.views.setCurrentIndex(1)
     heat.views.activated.emit(1)
-    assert heat.plot.values.shape == (6, 8)
+    assert heat.plot.values.shape == (6, 3)
     fields = [field.parameter.name for field in window.sections.method.form._ranker_section.shown()]
     assert "gamma" in fields
     assert "degree" not in fields
