@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.output.finding_tables import findings_as_dict, found_in, shown_findings
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import Whole
+from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.run_loop import Going, carry_on
+from rankstudio.cli.standard_streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.analysis.reproduction import (
@@ -25,6 +28,10 @@ from rankstudio.engine.analysis.reproduction import (
 )
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.results.results import RunResult
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.experiment.plan.plan import Plan
 
 INTERRUPTED = 130
 
@@ -40,10 +47,14 @@ to the last printed digit bears a tick, any other shows ours.
 
   rankstudio reproduce greedy-rankrls --data MQ2008
   rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
+  rankstudio reproduce airola-2011 --data MQ2008 --json --out airola.json
   rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
 
-greedy-rankrls takes a minute, fsmrank some, and fs-ed, which boosts trees for every number of features,
-hours: with a study it goes on where it was stopped."""
+airola-2011 is a thesis: beside the rows that are run on the data, some of its experiments are simulated, and
+what there are no data for is named with the reason.
+
+greedy-rankrls takes a minute, airola-2011 and fsmrank some, and fs-ed, which boosts trees for every number
+of features, hours: with a study it goes on where it was stopped."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,42 +69,67 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--study", type=Path, help="file that keeps every finished unit, to go on from")
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file; - prints it")
+    add_force_option(parser)
     add_worker_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.airola_2011 import thesis
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
     paper = load_reproduction(args.paper)
     place = str(args.data.absolute())
-    dataset = open_data(Plan(place))
+    dataset = open_data(Plan(place).changed(normalize=paper.normalize))
     wanted = paper.of(dataset.name)
-    results: dict[str, RunResult] = {}
-    grouped: dict[int, Any] = {}
     plans = paper.plans(dataset.name, place, dataset.convention)
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
             if entry.lacking:
                 raise PlanError(entry.lacking)  # better now than after hours
+    if args.out is not None:
+        refuse_existing([args.out], args.force)
+    results = _results(args, plans, dataset)
+    if results is None:
+        say_how_to_go_on(args, args.study)
+        return INTERRUPTED
+    if paper.key == thesis.KEY:
+        found = found_in(thesis.experiments(results, dataset))
+        text = (
+            as_json(findings_as_dict(paper, dataset.name, found))
+            if args.json
+            else shown_findings(paper, dataset.name, found)
+        )
+    else:
+        tables = [paper.table(printed, results) for printed in wanted]
+        own = [name for name in results if "note" in paper.runs[name]]
+        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
+        form = (paper, dataset.name, tables, notes)
+        text = as_json(_plain(*form)) if args.json else _shown(*form)
+    if args.out is None:
+        print(text)
+    else:
+        write_output(args.out, text + "\n")
+    return 0
+
+
+def _results(
+    args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
+) -> dict[str, RunResult] | None:
+    """Run the plans; None where somebody stopped it."""
+    results: dict[str, RunResult] = {}
+    grouped: dict[int, Any] = {}
     whole = Whole(len(plans))
     with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
         for name, plan in plans.items():
             print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
             going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
             if stop.asked or carry_on(going, stop):
-                say_how_to_go_on(args, args.study)
-                return INTERRUPTED
+                return None
             results[name] = going.result()
-    tables = [paper.table(printed, results) for printed in wanted]
-    own = [name for name in results if "note" in paper.runs[name]]
-    notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
-    if args.json:
-        print(as_json(_plain(paper, dataset.name, tables, notes)))
-    else:
-        print(_shown(paper, dataset.name, tables, notes))
-    return 0
+    return results
 
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:

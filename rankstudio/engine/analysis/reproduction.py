@@ -75,7 +75,8 @@ class Reproduction:
     runs : Mapping of str to Mapping
         By the paper's name: method, ranker and their parameters, and perhaps a note.
     tables : sequence of Mapping
-        Their number, title, dataset and contents; as in ``resources/published``.
+        Their number, title, dataset and contents; as in ``resources/published``. Of a paper whose numbers are
+        of other data only the dataset, the measures and the names of the rows.
     notes : tuple of str
         What has to be known of all of it.
     """
@@ -89,6 +90,11 @@ class Reproduction:
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
         return tuple(dict.fromkeys(str(table["dataset"]) for table in self.tables))
+
+    @property
+    def normalize(self) -> str:
+        """How the values of the data are scaled for all runs: "none", or "query_minmax"."""
+        return str(next(iter(self.runs.values())).get("normalize", "none"))
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
         """Return the tables of a dataset.
@@ -266,4 +272,8 @@ def load_reproduction(key: str) -> Reproduction:
         raise PlanError(f"There is nothing to reproduce for {key!r}; there is {', '.join(reproductions())}.")
     values = table("published", f"{key}.toml")
     notes = tuple(values.get("notes", ()))
-    return Reproduction(key, values["title"], values["runs"], values["tables"], notes)
+    tables = values.get("tables") or [
+        {"dataset": data, "measures": values["measures"], "rows": dict.fromkeys(values["runs"], ())}
+        for data in values["datasets"]
+    ]
+    return Reproduction(key, values["title"], values["runs"], tables, notes)
