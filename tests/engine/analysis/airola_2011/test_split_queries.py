@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.airola_2011.split_queries import learners, split_queries
+from rankstudio.engine.analysis.airola_2011.split_queries import (
+    folds_of_queries_in_fifths,
+    learners,
+    split_queries,
+)
 from rankstudio.engine.analysis.simulation.learners import (
     SelectedRankRLS,
     folds_of_documents,
@@ -11,6 +15,7 @@ from rankstudio.engine.analysis.simulation.learners import (
 )
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.steps import finish
 
 
@@ -30,19 +35,30 @@ def test_splitting_queries_is_optimistic_where_a_query_tells_of_itself_alone() -
     linear = found.rows[0]
     assert linear[1] == pytest.approx(0.5, abs=0.05)
     assert linear[2] == pytest.approx(0.5, abs=0.05)
-    assert linear[5] > 0.9
+    assert linear[3] == pytest.approx(0.5, abs=0.1)
+    assert linear[4] > 0.9
+    assert linear[5] == pytest.approx(linear[4] - linear[3])
     assert "Splitting queries estimates up to 0." in found.said[1]
 
 
 def test_rows_are_those_of_the_simulation() -> None:
     data = of_their_query(20)
     row = split_queries(data, n_queries=6, repetitions=2).rows[0]
-    ways = {"query": folds_of_queries, "document": folds_of_documents}
+    ways = {"query": folds_of_queries, "fifths": folds_of_queries_in_fifths, "document": folds_of_documents}
     same = finish(
         simulate_selection(
             data, 6, measure="AUC", repetitions=2, learner=SelectedRankRLS(None), estimators=ways
         )
     )
     assert row[1] == same.truth.mean()
-    assert (row[3], row[6]) == tuple(same.bias)
-    np.testing.assert_allclose((row[2], row[5]), same.estimates.mean(axis=0))
+    np.testing.assert_allclose(row[2:5], same.estimates.mean(axis=0))
+
+
+def test_fifths_are_ranked_by_the_scores_of_folds_of_queries() -> None:
+    first = of_their_query(20).folds[0].train
+    data = group(first.X, first.y, first.qid)
+    rng = [np.random.default_rng(0) for _ in range(2)]
+    found = folds_of_queries_in_fifths(SelectedRankRLS(None), data, rng[0])
+    np.testing.assert_array_equal(found.scores, folds_of_queries(SelectedRankRLS(None), data, rng[1]).scores)
+    assert found.fold is not None
+    assert np.bincount(found.fold).tolist() == [40] * 5
