@@ -26,6 +26,7 @@ from rankstudio.ui.controllers.run_removal import RunRemoval
 from rankstudio.ui.controllers.selection_line import SelectionController
 from rankstudio.ui.controllers.study_files import StudyFiles
 from rankstudio.ui.controllers.window_state import WindowState
+from rankstudio.ui.data.preferences_controller import PreferencesController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
@@ -116,6 +117,7 @@ class MainWindow(QMainWindow):
         self.comparison = ComparisonRuns(self.models, self._settings, self)
         self.scores = GivenScoresController(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
+        self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
@@ -165,6 +167,7 @@ class MainWindow(QMainWindow):
             comparison=self.comparison.ask,
             add_scores=self.scores.ask,
             open_model=self.rankers.ask,
+            open_preferences=self.preferences.ask,
             add_order=self.scores.run_order,
             pause=control.toggle_pause,
             step=control.step,
@@ -197,7 +200,7 @@ class MainWindow(QMainWindow):
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
             *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
-            sections.lab,
+            *(sections.lab, self.preferences),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -211,7 +214,7 @@ class MainWindow(QMainWindow):
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        for part in (*saying, self.open_controller, self.scores, self.rankers):
+        for part in (*saying, self.open_controller, self.scores, self.rankers, self.preferences):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -226,6 +229,7 @@ class MainWindow(QMainWindow):
         self.open_controller.studyAsked.connect(self.study_files.open)
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
+        self.open_controller.preferencesAsked.connect(self.preferences.open)
         self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)

@@ -23,7 +23,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     return {
         **dict.fromkeys(_ON_DATA, there),
         "export_table": any(record.result is not None for record in models.runs.records),
-        **dict.fromkeys(("run", "open_model", "add_scores", "add_order"), ready),
+        **dict.fromkeys(("run", "open_model", "open_preferences", "add_scores", "add_order"), ready),
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
         **{f"page_{page.key}": there for page in PAGES},
         "step": (current is None and ready) or paused,

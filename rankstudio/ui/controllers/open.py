@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import one_of
+from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -47,6 +48,8 @@ class OpenController(QObject):
     """A plan of several runs is to be opened (its path)."""
     modelsAsked = Signal(list)
     """Models are to rank (the paths of their files, or of a folder)."""
+    preferencesAsked = Signal(str)
+    """A file of preferences is to be learned from (its path)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -142,12 +145,15 @@ class OpenController(QObject):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open data, a plan, a model, a study or ``"sample"``; with ``run`` run it then."""
+        """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
         if is_study(path):
             self.studyAsked.emit(path)
             return
         if holds_models(Path(path)):
             self.modelsAsked.emit([path])
+            return
+        if holds_preferences(Path(path)):
+            self.preferencesAsked.emit(path)
             return
         self._run_when_open = run
         plan: Plan | None = None

@@ -9,6 +9,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows, read_as_facts
+from rankstudio.ui.data.preferences_view import PreferencesView
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -47,6 +48,7 @@ class DataPanel(Panel):
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
+        self.preferences = PreferencesView(theme)
         self._labels_title = named(PlainLabel(), role="muted")
         self._labels = BarRows(theme, tr("documents by relevance"))
         self._lay_out()
@@ -115,7 +117,7 @@ class DataPanel(Panel):
     def _lay_out(self) -> None:
         self._many.setMaxVisibleItems(24)
         shown = (self._name, self._folds, self._many, self._facts, self._labels_title, self._labels)
-        fill(self.body, *shown, 1, spacing=6)
+        fill(self.body, *shown, self.preferences, 1, spacing=6)
 
     def _shown_fold(self) -> Fold | None:
         folds = self._dataset.folds if self._dataset else ()

@@ -21,7 +21,12 @@ from rankstudio.ui.method.form import MethodForm
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.theme import Theme
 
-_TEXTS = {"select_by": tr("choosing by {}"), "rule": tr("taking {}"), "protocol": tr("dividing the data: {}")}
+_TEXTS = {
+    "select_by": tr("choosing by {}"),
+    "rule": tr("taking {}"),
+    "protocol": tr("dividing the data: {}"),
+    "preferences": tr("removing the preferences"),
+}
 """What an edit of an attribute of the plan is called in the Edit menu."""
 
 

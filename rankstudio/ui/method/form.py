@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
 from rankstudio.engine.methods.catalog import (
     GIVEN,
@@ -31,7 +32,7 @@ from rankstudio.ui.method.protocol_field import ProtocolField
 from rankstudio.ui.method.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets import Panel, RemovableNote
 from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""
@@ -148,6 +149,8 @@ class MethodForm(Panel):
         self._groups = named(PlainLabel(), "groups-note", role="caption")
         self._groups.setWordWrap(True)
         self._groups.hide()
+        self._preferences = RemovableNote(theme, "preferences-note", tr("Learn from labels again"))
+        self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
@@ -211,6 +214,8 @@ class MethodForm(Panel):
         self._offer(plan)
         self._groups.setText(groups_text(plan) if plan.entry.selects else files_text(plan))
         self._groups.setVisible((bool(plan.groups) and plan.entry.selects) or bool(plan.scores))
+        entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
+        self._preferences.say(preferences_in_words(plan.preferences, entries) if plan.preferences else "")
         self._update_reset()
 
     def refuse_protocol(self, why: str) -> None:
@@ -248,7 +253,8 @@ class MethodForm(Panel):
             self._tell()
 
     def _lay_out(self) -> None:
-        method_fields = (self._method, self._groups, self._own, self._ranker, self._ranker_section)
+        said = self._groups, self._preferences
+        method_fields = (self._method, *said, self._own, self._ranker, self._ranker_section)
         choice_fields = (self._protocol, self._select_by, self._rule)
         column = QVBoxLayout(self._page)
         fill(column, *method_fields, *choice_fields, 1, margins=(12, 12, 12, 12), spacing=6)
@@ -326,7 +332,7 @@ class MethodForm(Panel):
                     field.without(edited.value)
         self._tell()
 
-    def _tell_attribute(self, name: str, value: str) -> None:
+    def _tell_attribute(self, name: str, value: object) -> None:
         self.edited.emit({name: value})
 
     def _tell(self) -> None:

@@ -159,7 +159,8 @@ class Session(QObject):
             How a plan names them: a path, or ``"sample"``.
         plan : Plan, optional
             The plan to go on with; by default the present one, with what belonged to the old data
-            (pins, bans, groups, folds and the usual convention) set anew; groups are those kept of the data.
+            (pins, bans, groups, preferences, folds and the usual convention) set anew; groups are those kept
+            of the data.
         """
         if plan is None:
             kept = {
@@ -174,6 +175,7 @@ class Session(QObject):
                 folds=(),
                 convention=dataset.convention,
                 columns=dataset.columns.as_dict(),
+                preferences={},
             )
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:

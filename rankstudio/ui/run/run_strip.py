@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
@@ -114,7 +115,7 @@ def _progress(record: RunRecord) -> str:
         else ""
     )
     doing = record.working.what if record.working else ""
-    return " · ".join(part for part in (where, doing, time_text(record.seconds_left)) if part)
+    return " · ".join(filter(None, (_learned_from(record), where, doing, time_text(record.seconds_left))))
 
 
 def _outcome(record: RunRecord, found: RunResult | None) -> str:
@@ -131,4 +132,10 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
             where=where, name=name, average=average, n_folds=record.n_folds
         )
     )
-    return " · ".join(text for text in (word, part) if text)
+    return " · ".join(text for text in (word, _learned_from(record), part) if text)
+
+
+def _learned_from(record: RunRecord) -> str:
+    """Return which preferences a run learns from; "" for one that learns from labels."""
+    preferences = record.plan.preferences
+    return tr("preferences: {file}").format(file=Path(preferences["path"]).name) if preferences else ""

@@ -55,6 +55,11 @@ _FILE = (
         "Ctrl+M",
     ),
     Command(
+        "open_preferences",
+        tr("Open pre&ferences…"),
+        tr("Learn from preferences between documents, a table of qid, winner and loser, in place of labels."),
+    ),
+    Command(
         "sources",
         tr("&Where to get data…"),
         tr("Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms."),

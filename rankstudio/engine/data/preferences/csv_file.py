@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
@@ -12,15 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.letor.compression import read_beginning, without_ending
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
 from rankstudio.engine.data.trec.lines import TextLines, number, quoted, read_lines
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.support.csv_cells import unguarded
 
 COLUMNS = "qid", "winner", "loser", "magnitude", "weight"
 _EXPECTED = "qid,winner,loser, and magnitude and weight where they are not 1"
 _HEADERS = {COLUMNS[:n] for n in (3, 4, 5)}
 _MOST_DIGITS = 9
+_BEGINNING = 1 << 12  # bytes in which a header stands
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,19 @@ class _Documents:
         plain = name.isascii() and name.isdigit() and len(name) <= _MOST_DIGITS
         place = int(name) if plain else 0
         return self.first + place - 1 if 1 <= place <= self.size else None
+
+
+def holds_preferences(path: Path) -> bool:
+    """Tell whether a table's header is that of preferences, so that it is no table of documents."""
+    if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
+        return False
+    try:
+        beginning = read_beginning(path, _BEGINNING).decode("utf-8-sig", errors="replace")
+    except RankStudioError:
+        return False  # whoever opens it says why
+    header = next((line for line in beginning.splitlines() if line.strip()), "")
+    cells = re.split("[,;\t]", header.lower().replace('"', ""))
+    return tuple(cell.strip() for cell in cells[:3]) == COLUMNS[:3]
 
 
 def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:

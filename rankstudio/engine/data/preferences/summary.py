@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -42,6 +42,14 @@ class PreferenceSummary:
     n_in_cycles: int
     largest: int
     n_cyclic: int
+
+    def __add__(self, other: PreferenceSummary) -> PreferenceSummary:
+        """Return the summary of the preferences of both, where they have no query in common."""
+        values = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return PreferenceSummary(**{**values, "largest": max(self.largest, other.largest)})
+
+
+NO_PREFERENCES = PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSummary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +56,12 @@ def refusal_of_preferences(entry: Method) -> str:
         "{label} learns from relevance labels and not from preferences: choose {able}, or remove the "
         "preferences."
     ).format(label=entry.label, able=able)
+
+
+def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
+    """Return who learns from the preferences of a plan, or why somebody cannot, as a sentence."""
+    refused = next((entry for entry in entries if not entry.learns_preferences), None)
+    if refused is not None:
+        return refusal_of_preferences(refused)
+    text = tr("Learns from the preferences of {file} in place of labels; measures are by the labels.")
+    return text.format(file=Path(preferences["path"]).name)

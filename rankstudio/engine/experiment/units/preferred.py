@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
+from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences.summary import (
+    NO_PREFERENCES,
+    PreferenceSummary,
+    summarise_preferences,
+)
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.querywise.query_data import QueryData
 
@@ -30,6 +39,44 @@ def preference_file(plan: Plan) -> PreferenceFile:
             ).format(file=file.path)
         )
     return file
+
+
+def named_for(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
+    """Return what a plan says of a file of preferences that fits the data.
+
+    Raises
+    ------
+    DataError
+        As :func:`check_preferences`.
+    """
+    named = named_preferences(path)
+    check_preferences(plan.changed(preferences=named), dataset)
+    return named
+
+
+def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
+    """Count the preferences of a plan that a fold's training part has, or all parts of all folds (None).
+
+    Each query counts once, however many folds have it.
+
+    Raises
+    ------
+    DataError
+        As :func:`preference_file`.
+    """
+    file = preference_file(plan)
+    folds = [fold for fold in dataset.folds if number in (None, fold.number)]
+    parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
+    counted, found = set[str](), NO_PREFERENCES
+    for part in parts:
+        fresh = [query not in counted for query in part.query_ids]
+        counted.update(part.query_ids)
+        if any(new and query in file.queries for query, new in zip(part.query_ids, fresh, strict=True)):
+            every = file.of_part(part, file.queries)
+            kept = np.array(fresh)[part.query_index[every.winner]]
+            some = Preferences(every.winner[kept], every.loser[kept])
+            found += summarise_preferences(some, part.query_index)
+    return found
 
 
 def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:

@@ -1,0 +1,134 @@
+"""Preferences in place of labels: opened, counted for the Data page, and taken off again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.data.preferences_view import PreferencesView
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.summary import PreferenceSummary
+
+_Counted = tuple[tuple[tuple[str, str], ...], int | None]
+"""Of which file, and of which fold: None for all."""
+
+
+class PreferencesController(QObject):
+    """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
+
+    Parameters
+    ----------
+    models : Models
+    view : PreferencesView
+    parent : QWidget
+        Over which the dialog opens.
+    """
+
+    failed = Signal(str)
+    said = Signal(str)
+
+    def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._worker = models.session, models.task_worker
+        self._view, self._window = view, parent
+        self._dataset: FoldedDataset | None = None
+        self._summaries: dict[_Counted, PreferenceSummary | None] = {}  # None for what is asked for
+        view.removed.connect(self.remove)
+        view.appeared.connect(self._count)
+        for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
+            signal.connect(self._show)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file of preferences."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        folder = dataset.path.parent if dataset.path is not None else Path.home()
+        kinds = tr("Preferences (*.csv *.tsv *.csv.* *.tsv.*);;All files (*)")
+        title = tr("Preferences: a table of qid, winner, loser")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder), kinds)
+        if path:
+            self.open(path)
+
+    @Slot(str)
+    def open(self, path: str) -> None:
+        """Read preferences, and let the plan learn from them, unless other data were opened meanwhile."""
+        session = self._session
+        dataset = session.dataset
+        if dataset is None or not session.has_documents:
+            self.failed.emit(tr("Preferences are between documents: open their data first."))
+            return
+
+        def use(named: dict[str, str]) -> None:
+            if dataset is session.dataset:
+                session.change(tr("the preferences"), preferences=named)
+                text = tr("The next run learns from the preferences of {file}")
+                self.said.emit(text.format(file=Path(path).name))
+
+        what, given = tr("Reading preferences"), (session.plan, dataset, Path(path))
+        self._worker.task(what, _named, *given, on_done=use, on_error=self.failed.emit, slot="preferences")
+
+    @Slot()
+    def remove(self) -> None:
+        """Learn from labels again."""
+        self._session.change(tr("removing the preferences"), preferences={})
+
+    @Slot()
+    def _show(self) -> None:
+        """Show the file of the plan, and what is known of it for the fold that is looked at."""
+        session, preferences = self._session, self._session.plan.preferences
+        if session.dataset is not self._dataset:
+            self._dataset, self._summaries = session.dataset, {}
+        several = session.dataset is not None and len(session.dataset.folds) > 1
+        fold = (
+            tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
+        )
+        name = Path(preferences["path"]).name if preferences and session.dataset is not None else ""
+        self._view.show_summary(self._summaries.get(self._wanted))
+        self._view.show_file(name, fold if several else "")
+        self._count()
+
+    @property
+    def _wanted(self) -> _Counted:
+        return tuple(self._session.plan.preferences.items()), self._session.fold
+
+    @Slot()
+    def _count(self) -> None:
+        """Have the preferences counted, where somebody sees the counts and they are not there yet."""
+        session, wanted = self._session, self._wanted
+        dataset, known = session.dataset, wanted in self._summaries
+        if dataset is None or known or not self._view.isVisible() or not session.has_documents:
+            return
+        summaries = self._summaries
+        summaries[wanted] = None
+
+        def receive(summary: PreferenceSummary) -> None:
+            summaries[wanted] = summary
+            if summaries is self._summaries and wanted == self._wanted:
+                self._view.show_summary(summary)
+
+        given = session.plan, dataset, session.fold
+        self._worker.task(
+            tr("Counting preferences"), _described, *given, on_done=receive, on_error=self.failed.emit
+        )
+
+
+def _named(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
+    from rankstudio.engine.experiment.units.preferred import named_for  # noqa: PLC0415 - on the worker only
+
+    return named_for(plan, dataset, path)
+
+
+def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> PreferenceSummary:
+    from rankstudio.engine.experiment.units.preferred import describe_preferences  # noqa: PLC0415 - on the worker only
+
+    return describe_preferences(plan, dataset, fold)

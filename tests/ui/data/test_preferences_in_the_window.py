@@ -1,0 +1,149 @@
+"""Preferences in place of labels, through the real window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dropped_files import drop
+from PySide6.QtWidgets import QFileDialog, QToolButton
+from waiting import wait_until
+from windows import finish, open_window, settle
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.experiment.results.events import UnitFinished
+from rankstudio.engine.experiment.runner import open_data, run
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+
+def write_preferences(path: Path, dataset: FoldedDataset, noise: float = 0.2) -> Path:
+    """Write preferences for all queries, drawn from their labels, and one contradiction."""
+    lines, seen = ["qid,winner,loser,magnitude"], set()
+    for fold in dataset.folds:
+        for part in fold.parts.values():
+            drawn = sample_preferences(part, noise=noise)
+            for winner, loser, size in zip(drawn.winner, drawn.loser, drawn.magnitude, strict=True):
+                q = int(part.query_index[winner])
+                if part.query_ids[q] not in seen:
+                    first = part.query_ptr[q]
+                    lines.append(f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}")
+            seen.update(part.query_ids)
+    first = dataset.folds[0].train.query_ids[0]
+    path.write_text("\n".join([*lines, f"{first},1,2,1", f"{first},2,1,1"]) + "\n")
+    return path
+
+
+@pytest.fixture
+def preferences(window: MainWindow, tmp_path: Path) -> Path:
+    assert window.session.dataset is not None
+    return write_preferences(tmp_path / "clicks.csv", window.session.dataset)
+
+
+def test_they_are_opened_counted_learned_from_and_taken_off(
+    window: MainWindow, preferences: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(preferences), ""))
+    window.commands["open_preferences"].trigger()
+    wait_until(lambda: bool(window.session.plan.preferences))
+    form = window.sections.method.form
+    assert "Learns from the preferences of clicks.csv" in form._preferences.text()
+
+    view = window.sections.data.panel.preferences
+    window.session.look_at(1)
+    window.workspace.show_page("data")
+    wait_until(lambda: bool(view.rows))
+    shown = {fact.key: fact for fact in view.rows}
+    lines = preferences.read_text().splitlines()[1:]
+    dataset = window.session.dataset
+    assert dataset is not None
+    here = [line.split(",") for line in lines if line.split(",")[0] in dataset.folds[0].train.query_ids]
+    assert shown["preferences"].value == f"{len(here):,}"
+    pairs = {(qid, *sorted((a, b))) for qid, a, b, _ in here}
+    assert shown["pairs"].value == f"{len(pairs):,}"
+    assert shown["contradictions"].value == "1" and shown["cycles"].value != "0"
+    window.session.look_at(None)
+    wait_until(lambda: bool(view.rows) and view.rows[0].value == f"{len(lines):,}")
+
+    window.workspace.show_page("select")
+    window.session.look_at(1)
+    finish(window)
+    record = window.runs.records[-1]
+    assert record.plan.preferences["path"] == str(preferences) and record.result is not None
+    assert "preferences: clicks.csv" in window.sections.strip._state.text()
+    before = window.runs.records[0].paths[1, 0].steps[-1].coef
+    assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
+
+    plan_file = tmp_path / "plan.toml"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(plan_file), ""))
+    window.commands["save_plan"].trigger()
+    plan = load_plan(plan_file)
+    again = [event.path for event in run(plan, open_data(plan)) if isinstance(event, UnitFinished)]
+    assert len(again) == len(record.paths)
+    for found in again:
+        path = record.paths[found.unit.fold, found.unit.position]
+        assert [s.selected for s in found.steps] == [s.selected for s in path.steps]
+        np.testing.assert_array_equal(found.steps[-1].coef, path.steps[-1].coef)
+
+    form.findChild(QToolButton, "preferences-note-remove").click()
+    assert not window.session.plan.preferences and not view.isVisibleTo(window.sections.data.panel)
+    window.session.undo.undo()
+    assert window.session.plan.preferences
+
+
+def test_a_dropped_table_of_preferences_is_no_table_of_documents(
+    window: MainWindow, preferences: Path
+) -> None:
+    dataset = window.session.dataset
+    drop(window, preferences)
+    wait_until(lambda: bool(window.session.plan.preferences))
+    settle(window)
+    assert window.session.dataset is dataset
+
+
+def test_wrong_files_are_refused_by_one_sentence(window: MainWindow, tmp_path: Path) -> None:
+    said: list[str] = []
+    window.preferences.failed.connect(said.append)
+    for text, expected in (
+        ("qid,winner,loser\n1,a\n", "line 2"),
+        ("qid,winner,loser\nnobody,1,2\n", "a query of the data"),
+        ("qid,winner,loser,points,of\n1,1,2\n", "line 1"),
+        ("", "no preference"),
+    ):
+        path = tmp_path / "wrong.csv"
+        path.write_text(text)
+        said.clear()
+        window.preferences.open(str(path))
+        wait_until(lambda: bool(said))
+        assert expected in said[0] and "\n" not in said[0]
+    assert not window.session.plan.preferences
+
+
+def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preferences: Path) -> None:
+    window.preferences.open(str(preferences))
+    wait_until(lambda: bool(window.session.plan.preferences))
+    window.session.change("another method", method="fsmrank", parameters={})
+    assert "learns from relevance labels" in window.sections.method.form._preferences.text()
+    window.commands["run"].trigger()
+    wait_until(lambda: window.runs.records and not window.runs.busy)
+    assert "not from preferences" in window.runs.records[0].failure
+
+
+def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
+    with open_window(theme, tmp_path / "other") as empty:
+        said: list[str] = []
+        empty.preferences.failed.connect(said.append)
+        empty.open_path(str(preferences))
+        assert said == ["Preferences are between documents: open their data first."]
+
+
+def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
+    window.preferences.open(str(preferences))
+    wait_until(lambda: bool(window.session.plan.preferences))
+    window.open_controller.open_sample()
+    wait_until(lambda: window.session.plan.data == "sample")
+    assert not window.session.plan.preferences
