@@ -90,6 +90,8 @@ _SPARE = ("error", "unconditional")  # columns that give way
 _WIDE = 840  # pixels, from which they have room
 _NAME = 185  # pixels of the column with the names
 _LEAST_PLOT = 230  # pixels of its height where the table is below it
+_AROUND = 100  # pixels of header and sentence
+_LEAST_ROWS = 4  # of the table there, with its header
 
 
 class DeviationsPanel(Panel):
@@ -158,9 +160,9 @@ class DeviationsPanel(Panel):
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in shown)
         if self._stacked:
-            rows = max(len(self.table.rows()), len(self._texts))
-            self.table.setMaximumHeight(scaled(ROW_HEIGHT) * (rows + 1) + 6)
-            self.plot.setMinimumHeight(scaled(_LEAST_PLOT))
+            row, rows = scaled(ROW_HEIGHT), max(len(self.table.rows()), len(self._texts))
+            left = self.height() - scaled(_LEAST_PLOT + _AROUND)
+            self.table.setFixedHeight(max(_LEAST_ROWS * row, min((rows + 1) * row + 6, left)))
         else:
             self.table.setFixedWidth(scaled(_NAME + sum(column.width for column in shown)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)

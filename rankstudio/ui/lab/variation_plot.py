@@ -43,6 +43,15 @@ class ListedAxes(Axes):
 
     listed: tuple[tuple[float, str], ...] = ()
 
+    def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
+        """Return positions and texts of ticks: at least two, however low the plot is."""
+        ticks = super().y_ticks(y_range, height)
+        for closer in (1.5, 2.0, 3.0):
+            if len(ticks) > 1:
+                break
+            ticks = super().y_ticks(y_range, closer * height)
+        return ticks
+
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
         """Return as many of the given ticks as have room, from the first on."""
         scale = width / (x_range[1] - x_range[0])

@@ -199,6 +199,8 @@ def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
     assert plot.under_mouse == 0
     bias = lab.variation.bias
     bias.flush()
+    for height in (60.0, 90.0, 140.0, 300.0):
+        assert len(bias.axes.y_ticks((-0.06, 0.04), height)) > 1
     QTest.keyClick(bias, Qt.Key.Key_Right)
     QTest.keyClick(bias, Qt.Key.Key_Right)
     QTest.keyClick(bias, Qt.Key.Key_Down)
