@@ -144,8 +144,8 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     heat.views.activated.emit(1)
     assert heat.plot.values.shape == (6, 3)
     fields = [field.parameter.name for field in window.sections.method.form._ranker_section.shown()]
-    assert "gamma" in fields
-    assert "degree" not in fields
+    assert "ranker-gamma" in fields
+    assert "ranker-degree" not in fields
     for page in ("features", "queries", "compare", "select"):
         window.workspace.show_page(page)
         settle(window)
