@@ -64,14 +64,12 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     press(lab.form.start)
     seen: list[int] = []
     lab.simulation.grew.connect(lambda done: seen.append(done.found.done))
-    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
-    wait_until(lambda: len(lab.deviations.table.rows()) == len(ESTIMATORS))
+    wait_until(lambda: lab.form.status.text() == "done")
     assert seen[:4] == [250, 500, 750, 1000]
     *_, whole = simulate_auc(20, repetitions=1000)
     rows = lab.deviations.table.rows()
     assert [row.bias for row in rows] == whole.bias.tolist()
     assert [row.sd for row in rows] == whole.conditional_sd.tolist()
-    wait_until(lambda: lab.form.status.text().startswith("done"))
     assert lab.deviations.sentence.text().startswith("Leave-one-out, pooled is 0.0")
     plot = lab.deviations.plot
     plot.flush()
@@ -156,9 +154,7 @@ def test_more_informative_features_than_features_are_refused_at_their_field(lab:
 def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
     write(lab.form, n_examples=20, repetitions=500, varied_repetitions=50, values="20, 30")
     press(lab.form.start)
-    wait_until(lambda: lab.simulation.state is SimulationState.DONE)
-    wait_until(lambda: len(lab.variation.bias.curves) == len(ESTIMATORS))
-    settle(window)
+    wait_until(lambda: lab.form.status.text() == "done")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
@@ -189,7 +185,7 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
     write(lab.form, n_examples=20, repetitions=250, varied_repetitions=50, values="10, 20")
     press(lab.form.start)
-    wait_until(lambda: len(lab.variation.bias.curves) == len(ESTIMATORS) and not lab.simulation.busy)
+    wait_until(lambda: lab.form.status.text() == "done")
     plot = lab.deviations.plot
     plot.flush()
     for number in (0, 1):
@@ -230,7 +226,8 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     assert dataset is not None
     *_, whole = simulate_selection(dataset, 6, 2, convention=window.session.convention, repetitions=3)
     assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
-    wait_until(lambda: len(own.deviations.table.rows()) == len(whole.estimators))
+    wait_until(lambda: own.form.status.text() == "done")
+    assert len(own.deviations.table.rows()) == len(whole.estimators)
     assert set(whole.estimators) <= set(SELECTION)
     assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
     assert own.deviations.caption().startswith("Five · 6 queries, drawn 3 times")
