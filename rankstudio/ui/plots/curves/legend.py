@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 
 _SWATCH = 16.0
+_HEIGHTS = 7  # at which there is looked for room
+_OWN = 5  # times as bad it is to hide the curve that is named
 _BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
 _STEP = 9.0
@@ -67,7 +70,7 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
 
 
 def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Write at the lower right what the curve beside the chosen one is, in two lines at most."""
+    """Write at an edge what the curve beside the chosen one is, in two lines at most."""
     found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
     if not found:
         return
@@ -81,15 +84,35 @@ def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: C
     lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
     lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
     width, height = max(map(metrics.horizontalAdvance, lines)), metrics.height()
-    left, top = area.right() - width - _BESIDE_SWATCH - 3 * _GAP, area.bottom() - 4 - height * len(lines)
-    painter.fillRect(QRectF(left, top, area.right() - left, height * len(lines)), colors.q("panel", 0.82))
+    ground = _free_room(plot, frame, width + _BESIDE_SWATCH + 3 * _GAP, height * len(lines))
+    painter.fillRect(ground, colors.q("panel", 0.82))
     painter.setPen(pen(color, 1.5, dash))
-    middle = top + height / 2
-    painter.drawLine(QPointF(left + _GAP, middle), QPointF(left + _GAP + _BESIDE_SWATCH, middle))
+    left, middle = ground.left() + _GAP, ground.top() + height / 2
+    painter.drawLine(QPointF(left, middle), QPointF(left + _BESIDE_SWATCH, middle))
     painter.setPen(colors.q("muted"))
     for at, line in enumerate(lines):
-        box = QRectF(area.right() - width - _GAP - 1, top + at * height, width + 2, height)
+        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, width + 2, height)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
+
+
+def _free_room(plot: CurvesPlot, frame: Frame, width: float, height: float) -> QRectF:
+    """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
+    area = frame.area
+    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
+    rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
+    hidden = [0] * len(rooms)
+    for curve in plot.family.curves.values():
+        values = curve.arrays()
+        seen = np.isfinite(values[1])
+        if not seen.any():
+            continue
+        px, py = frame.pixels(values[0][seen], values[1][seen])
+        for at, room in enumerate(rooms):
+            columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
+            drawn = np.interp(columns, px, py)
+            inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
+            hidden[at] += int(inside.sum()) * (_OWN if curve.beside else 1)
+    return rooms[hidden.index(min(hidden))]
 
 
 def _draw_strip(
