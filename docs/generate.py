@@ -1,4 +1,4 @@
-"""Write what of the guide follows from the program's own lists: methods, measures, commands and formats.
+"""Write what of the guide follows from the program: methods, measures, commands, formats, simulations.
 
 python docs/generate.py
 """
@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
+from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_format import FORMATS
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
@@ -14,6 +19,7 @@ from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, me
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
+from rankstudio.engine.steps import finish
 from rankstudio.ui.shell.actions import MENUS
 
 HERE = Path(__file__).parent
@@ -24,7 +30,6 @@ ranker learn with the selected features instead, for every number of them, so th
 one and the same. What concerns only a selector's own model is not asked for then.
 """
 
-FORMATS_BEGIN, FORMATS_END = "<!-- Formats, written by docs/generate.py. -->\n", "\n<!-- End of formats. -->"
 NOTE = "<!-- Written by docs/generate.py. -->\n"
 
 
@@ -125,10 +130,15 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
-def _with_formats(page: str, lines: list[str]) -> str:
-    """Return a page with another table of formats in the place of its own."""
-    before, _, rest = (HERE / page).read_text(encoding="utf-8").partition(FORMATS_BEGIN)
-    return "\n".join([before + FORMATS_BEGIN, *lines, FORMATS_END + rest.partition(FORMATS_END)[2]])
+def _with_table(page: str, lines: list[str], what: str = "Formats") -> str:
+    """Return the text of a page with another table in the place of its own."""
+    begin, end = f"<!-- {what}, written by docs/generate.py. -->\n", f"\n<!-- End of {what.lower()}. -->"
+    before, _, rest = page.partition(begin)
+    return "\n".join([before + begin, *lines, end + rest.partition(end.strip())[2]])
+
+
+def _page(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def models_page() -> str:
@@ -138,7 +148,7 @@ def models_page() -> str:
         "|---|---|---|---|---|---|",
         *map(_model_format, MODEL_FORMATS.values()),
     ]
-    return _with_formats("models.md", lines)
+    return _with_table(_page("models.md"), lines)
 
 
 def _model_format(form: ModelFormat) -> str:
@@ -161,11 +171,55 @@ def data_page() -> str:
         lines.append(
             f"| **{form.label}** | `{form.key}` | {endings} | {about}{extra} | {', '.join(form.loses)} |"
         )
-    return _with_formats("data.md", lines)
+    return _with_table(_page("data.md"), lines)
+
+
+def estimates_page() -> str:
+    """Return the page on estimates, with what simulations say of them."""
+    page = _with_table(_page("estimates.md"), _selection_table(), "Selection")
+    return _with_table(page, _auc_table(), "Estimates")
+
+
+def _selection_table() -> list[str]:
+    """Return what is estimated for selections from features of chance."""
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(200), 8)
+    labels = rng.permuted(np.tile([0, 1], (200, 4)), axis=1).ravel()
+    chance = RankingDataset.from_arrays(rng.random((query.size, 25)), labels, query)
+    settings = {"n_queries": 15, "n_features": 4, "measure": "AUC", "repetitions": 40}
+    found = finish(simulate_selection(chance, **settings))
+    estimates = dict(zip(found.estimators, found.estimates.mean(axis=0).tolist(), strict=True))
+    return [
+        "| 4 of 25 features, 15 queries | selected without each fold | selected once, with all queries |",
+        "|---|---|---|",
+        f"| the truth, on all other queries | {found.truth.mean():.2f} | |",
+        *(
+            f"| {name} | {estimates[name]:.2f} | {estimates[f'{name}, selected once']:.2f} |"
+            for name in ("leave-query-out", "5-fold by query")
+        ),
+    ]
+
+
+def _auc_table() -> list[str]:
+    """Return bias and standard deviation of estimates of AUC."""
+    simulations = {
+        "no signal": {},
+        "signal": {"shift": 0.5},
+        "signal, 10 % positive": {"shift": 0.5, "positive": 0.1},
+        "signal, 400 documents": {"shift": 0.5, "n_examples": 400, "repetitions": 200},
+    }
+    found = [finish(simulate_auc(**{"repetitions": 5000, **options})) for options in simulations.values()]
+    lines = [f"| bias ± sd | {' | '.join(simulations)} |", "|---" * (1 + len(found)) + "|"]
+    for at, estimator in enumerate(found[0].estimators):
+        cells = [f"{one.bias[at]:+.3f} ± {one.conditional_sd[at]:.3f}" for one in found]
+        lines.append(f"| {estimator} | {' | '.join(cells)} |")
+    said = "30 documents, half of them positive, 10 features and λ = 1 where nothing else is said."
+    return [*lines, "", said]
 
 
 PAGES = {
     "data.md": data_page,
+    "estimates.md": estimates_page,
     "methods.md": methods_page,
     "models.md": models_page,
     "measures.md": measures_page,

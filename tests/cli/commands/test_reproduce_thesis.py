@@ -1,0 +1,76 @@
+"""``rankstudio reproduce airola-2011``: findings, notes and what is absent, as text, JSON and a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.analysis.airola_2011 import thesis
+from rankstudio.engine.analysis.reproduction import load_reproduction
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+
+SMALL = thesis.Effort((30, 40), (1, 2), 0.005, 2)
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Five folds of LETOR text by a known name, small grids and little simulation."""
+    root = tmp_path / "OHSUMED"
+    for fold in make_ranking(n_queries=40, seed=3).folds:
+        place = root / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    paper = load_reproduction(thesis.KEY)
+    runs = {name: {**values, "parameters": {**values["parameters"]}} for name, values in paper.runs.items()}
+    for values in runs.values():
+        values["parameters"].update(C=0.1) if values["method"] == "ranksvm" else values["parameters"].update(
+            regularization=1.0
+        )
+    small = replace(paper, runs=runs)
+    monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: small)
+    monkeypatch.setattr(thesis, "experiments", partial(thesis.experiments, effort=SMALL))
+    return root
+
+
+def test_everything_is_printed_in_the_order_of_the_thesis(made, tmp_path, capsys) -> None:
+    out = tmp_path / "found.txt"
+    assert main(["reproduce", thesis.KEY, "--data", str(made), "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert ": RLS Regressor (RankRLS)" in printed.err
+    text = out.read_text(encoding="utf-8")
+    sources = [
+        *("Paper I, Figure 2: ", "Paper I, Table 1: ", "Paper I, Tables 2 and 6: ", "Paper I, Table 3: "),
+        *("Paper III, Figure 1: ", "Paper III, Table 1: ", "Paper III, Table 2: "),
+        *("Section 5.4: ", "Section 5.5: ", "Not here, and so not run:", "Paper IV: "),
+    ]
+    places = [text.index(f"\n{source}") for source in sources]
+    assert places == sorted(places)
+    assert "no cell need agree" in text
+    assert re.search(r"^RankRLS \(21\) +0.222 +0.371 +0\.\d{4}$", text, re.MULTILINE)
+    assert main(["reproduce", thesis.KEY, "--data", str(made), "--out", str(out)]) == 1
+    assert "--force" in capsys.readouterr().err
+
+
+def test_json_has_all_digits(made, capsys) -> None:
+    assert main(["reproduce", thesis.KEY, "--data", str(made), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    found = {one["source"]: one for one in values["findings"]}
+    assert (
+        found["Paper I, Figure 2"]["rows"][1]["relevant"] < 0 < found["Paper I, Figure 2"]["rows"][1]["all"]
+    )
+    rows = found["Paper I, Tables 2 and 6"]["rows"]
+    assert {"method", "bioinfer_printed", "ours", "p_wilcoxon", "p_holm"} < set(rows[0])
+    assert len(rows) == 8
+    assert [row["per_query"] for row in found["Paper III, Table 1"]["rows"]] == [1, 2]
+    assert set(values["absent"]) == set(thesis.absent())
+    assert values["promised"] == {"cells": 0, "agree": 0}
+    assert values["notes"]
