@@ -32,6 +32,7 @@ ALL = [example for command in COMMANDS for example in examples(command)]
 SLOW = {
     "run selectors --data MQ2008",  # thirty methods
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
+    "reproduce airola-2011 --data MQ2008 --json --out airola.json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
 }
 _JUDGED = namedtuple("_JUDGED", "query_id doc_id relevance iteration")("7", "a", 1, "0")
