@@ -16,13 +16,14 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.segmented import Segmented
 
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
 
 _NO_RUN = tr("Every combination and k that a run has tried is shown here.")
-_OF = ((False, tr("validation")), (True, tr("left-out")))
+_OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
+_LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
+_WIDEST = 128  # pixels of a box
 
 
 class HeatPanel(Panel):
@@ -47,18 +48,20 @@ class HeatPanel(Panel):
         self._wanted: object = None
         said = tr("rows and columns of the map")
         self.views = named(choice_box(()), "heat-views", said=said, tip=tr("What the map lays out"))
-        self.of = named(Segmented(_OF, tr("measured on")), "heat-of")
+        self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("What is measured"))
         self.tools.setSpacing(6)
-        for tool in (self.of, self.views):
-            self.tools.addWidget(tool)
-            tool.hide()
+        for box in (self.of, self.views):
+            box.setMinimumContentsLength(_LETTERS)
+            box.setMaximumWidth(_WIDEST)
+            self.tools.addWidget(box)
+            box.hide()
         title = tr("validation measure"), tr("features selected, k")
         self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN
         self.set_content(self.plot)
         self.plot.picked.connect(self.picked)
         self.views.activated.connect(self._on_view)
-        self.of.chosen.connect(self._on_view)
+        self.of.activated.connect(self._on_view)
 
     def offer(self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool) -> None:
         """Offer maps, with what they are called; the one that the user wanted stays where it can.
@@ -74,7 +77,7 @@ class HeatPanel(Panel):
             kept = next((at for at, (key, _) in enumerate(views) if key == self._wanted), 0)
             self.views.setCurrentIndex(kept if views else -1)
         if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
-            self.of.select(left_out)
+            self.of.setCurrentIndex(int(left_out))
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
         self.of.setVisible(both)
@@ -86,7 +89,7 @@ class HeatPanel(Panel):
 
     def left_out(self) -> bool:
         """Tell whether left-out queries are shown, and not the validation part."""
-        return self._left_out and bool(self.of.value())
+        return self._left_out and self.of.currentIndex() == 1
 
     def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
         """Show the measure of every model by its settings and size.

@@ -140,7 +140,7 @@ def test_maps_and_measures_are_offered_where_there_are_several(heat):
     assert not heat.views.isHidden()
     assert not heat.of.isHidden()
     assert (heat.view(), heat.left_out()) == ((1, 0), True)
-    heat.of.select(False)
+    heat.of.setCurrentIndex(0)
     assert not heat.left_out()
     heat.views.setCurrentIndex(1)
     heat.views.activated.emit(1)

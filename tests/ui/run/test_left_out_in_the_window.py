@@ -80,9 +80,8 @@ def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, ke
     QTest.keyClick(heat.plot, Qt.Key.Key_Down)
     assert window.current.model is not None
     assert window.current.model.values == (1.0, 0.5)
-    heat.of.chosen.emit(False)
-    heat.of.select(False)
-    window.sections.run._heat.draw()
+    heat.of.setCurrentIndex(0)
+    heat.of.activated.emit(0)
     assert heat.plot.axes.title == "validation MAP"
     assert heat.plot.values[0, 0] == path_of[0.25, 0.5].validation["MAP"][0]
     window.session.look_at(None)
