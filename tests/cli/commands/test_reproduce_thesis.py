@@ -74,3 +74,19 @@ def test_json_has_all_digits(made, capsys) -> None:
     assert set(values["absent"]) == set(thesis.absent())
     assert values["promised"] == {"cells": 0, "agree": 0}
     assert values["notes"]
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(letor_dir: Path, capsys) -> None:
+    assert main(["reproduce", thesis.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
+    found = {one["source"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
+    rows = {row["method"]: row for row in found["Paper I, Tables 2 and 6"]["rows"]}
+    assert rows["RLS Regressor"]["p_holm"] < 0.05
+    assert max(rows, key=lambda name: rows[name]["ours"]) == "RLS Regressor"  # as for parses, too
+    assert "clearly more error in 3 of 3" in found["Paper I, Tables 2 and 6"]["said"][1]
+    assert all(text.startswith("Holds here") for text in found["Section 5.4"]["said"][1:])
+    errors = found["Paper III, Figure 1"]["rows"]
+    assert errors[0]["ratio"] > 4
+    assert errors[-1]["ratio"] == pytest.approx(1.0, abs=1e-3)
+    assert all(row["optimism"] > 0 for row in found["Section 5.5"]["rows"])

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rankstudio.engine.export.tables import p_text
+
+P_VALUE = "p"
+"""How a column of p-values is written."""
+
 
 class Column(NamedTuple):
     """A column of a finding: its title, the name of its values as plain values, and how they are written."""
@@ -60,4 +65,6 @@ class Finding:
 def _text(value: Any, form: str) -> str:
     if value is None:
         return ""
+    if form == P_VALUE:
+        return p_text(value)
     return str(value) if isinstance(value, str) else format(value, form)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.finding import P_VALUE, Column, Finding
 from rankstudio.engine.analysis.corrected_test import family
 from rankstudio.engine.analysis.significance import ALPHA, compare_with
 from rankstudio.engine.arrays import Floats, Ints
@@ -29,8 +29,8 @@ _COST_COLUMNS = (
     Column("Jester, printed", "jester_printed", ".3f"),
     Column("ours", "ours", ".4f"),
     Column("less (21)", "difference", "+.4f"),
-    Column("p (Wilcoxon)", "p_wilcoxon", ".4f"),
-    Column("p (Holm)", "p_holm", ".4f"),
+    Column("p (Wilcoxon)", "p_wilcoxon", P_VALUE),
+    Column("p (Holm)", "p_holm", P_VALUE),
 )
 _OHSUMED_COLUMNS = (
     Column("method", "method"),
@@ -88,8 +88,8 @@ def _said(results: Mapping[str, RunResult]) -> Iterator[str]:
     harmful = sum(one.test.mean_difference > 0 and one.p_wilcoxon_holm < ALPHA for one in tested)
     yield (
         f"Pairs of different queries change the error by {', '.join(changes)}, p by Wilcoxon corrected by "
-        f"Holm for the {len(pairs)}: clearly more error in {harmful} of {len(pairs)}. As printed for parse "
-        "ranking they are harmful with each cost."
+        f"Holm for the {len(pairs)}: clearly more error in {harmful} of {len(pairs)}. In the printed "
+        "parse ranking they are harmful with each cost."
     )
 
 
@@ -123,7 +123,11 @@ def ohsumed_rows(
         f"{dataset.n_features}: no cell need agree, and ours stand beside the printed ones for comparison "
         "alone."
     )
-    said = (why, "A pair with equal scores is an error here, as in (1). RankBoost was not run.")
+    said = (
+        why,
+        "A pair with equal scores is an error here, as in (1). RankBoost, whose rounds the paper "
+        "does not tell, was not run.",
+    )
     return Finding(
         "Paper I, Table 3",
         "disagreement error on Ohsumed, label 2 against 0 and 1",
