@@ -169,6 +169,7 @@ class MainWindow(QMainWindow):
             open_model=self.rankers.ask,
             open_preferences=self.preferences.ask,
             add_order=self.scores.run_order,
+            chance=self.models.permutations.toggle,
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -200,7 +201,7 @@ class MainWindow(QMainWindow):
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
             *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
-            *(sections.lab, self.preferences),
+            *(sections.lab, self.preferences, self.models.permutations),
         )
         for part in failing:
             part.failed.connect(self.say_error)
@@ -246,6 +247,8 @@ class MainWindow(QMainWindow):
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
         self.current.changed.connect(self._update)
+        self.models.permutations.changed.connect(self._update)
+        self.commands["stop"].triggered.connect(self.models.permutations.stop)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.ended.connect(self._end_run)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.lab.captions import auc_caption, variation_caption
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
@@ -16,7 +17,6 @@ from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.lab.lab_tasks import AucProgress, AucRequest, auc_steps, check_auc
 from rankstudio.ui.lab.parameters import AUC_PARAMETERS, SHORT
 from rankstudio.ui.lab.sentences import QUANTITIES, value_text
-from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.lab.tab import SimulationTab
 from rankstudio.ui.lab.variation_panel import VariationPanel
 from rankstudio.ui.language import tr

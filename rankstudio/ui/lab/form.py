@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSi
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.lab.parameters import SHORT, VARIED, VARIED_REPETITIONS
-from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.fields import Field, LineField, measure_field
 from rankstudio.ui.style.icons import set_icon

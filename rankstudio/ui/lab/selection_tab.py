@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.lab.captions import selection_caption
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
@@ -15,7 +16,6 @@ from rankstudio.ui.lab.estimators import SELECTION
 from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.lab.lab_tasks import SelectionRequest, check_selection, selection_steps
 from rankstudio.ui.lab.parameters import SELECTION_PARAMETERS
-from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.lab.tab import SimulationTab
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session

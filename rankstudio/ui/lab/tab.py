@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
 from rankstudio.ui.lab.form import LabForm
-from rankstudio.ui.lab.simulation import LabSimulation
 from rankstudio.ui.process.turns import turns
 
 
@@ -26,7 +26,7 @@ class SimulationTab(QObject):
     Attributes
     ----------
     failed : Signal(str)
-    simulation : LabSimulation
+    simulation : BackgroundSimulation
     """
 
     failed = Signal(str)
@@ -41,7 +41,7 @@ class SimulationTab(QObject):
     ) -> None:
         super().__init__(parent)
         self.form, self.deviations = form, deviations
-        self.simulation = LabSimulation(worker, what, form.objectName(), self)
+        self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
         form.startAsked.connect(self.start)
         form.pauseAsked.connect(self.simulation.toggle_pause)
         form.stopAsked.connect(self.simulation.stop)

@@ -13,6 +13,7 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import ExecutionBackend
 from rankstudio.ui.model.measured_runs import MeasuredRuns
+from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
@@ -53,6 +54,7 @@ class Models(QObject):
         self.current = CurrentModel(
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
+        self.permutations = PermutationTests(self.session, self.current, self.task_worker, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))

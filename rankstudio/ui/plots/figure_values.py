@@ -66,7 +66,7 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
     if plot.band is not None:
         band = plot.band
         ends = floats(band.low), floats(band.high)
-        series.append(Series(tr("mean"), floats(band.xs), floats(band.mean), *ends, number=_NEUTRAL))
+        series.append(Series(band.name, floats(band.xs), floats(band.mean), *ends, number=_NEUTRAL))
     levels = () if plot.reference is None else (Level(plot.reference[1], plot.reference[0]),)
     return CurvesFigure(
         _NAME,

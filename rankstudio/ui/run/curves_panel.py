@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
@@ -16,12 +17,17 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.plots.curves.curve_set import Band
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+from rankstudio.ui.run.chance_row import ChanceRow
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
 from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
@@ -47,7 +53,8 @@ _BELOW = {
     StepKind.ITERATIONS: tr("iteration"),
     StepKind.ROUNDS: tr("round"),
 }
-_X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
+X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
+"""What steps are called before their number."""
 _ACT = {
     StepKind.FEATURES: tr("click a curve to choose k"),
     StepKind.ITERATIONS: tr("the last iteration is the model"),
@@ -98,6 +105,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
+        self.chance = ChanceRow()
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
@@ -160,7 +168,7 @@ class CurvesPanel(Panel):
         # A ranker's one step has all features at once: where its point lies is known when it comes.
         x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         for plot in self.plots().values():
-            plot.x_name = _X_NAMES[step_kind]
+            plot.x_name = X_NAMES[step_kind]
             plot.set_axes(replace(plot.axes, show_x=sized))
             plot.set_reference(None)
             plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
@@ -239,6 +247,18 @@ class CurvesPanel(Panel):
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
 
+    def set_permuted(self, ks: Sequence[int] | Ints, found: CriterionBand | None) -> None:
+        """Show between which values the criterion of permuted labels lies; None takes that away."""
+        plot = self.criterion_plot
+        if found is not None:
+            ends = found.mean, found.low, found.high
+            of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*ends, found.p_values))
+            plot.band = Band(np.array(ks[: found.mean.size], dtype=np.float64), *of_each)
+            plot.mark_dirty()
+        elif plot.band is not None and plot.band.p_values is not None:
+            plot.band = None
+            plot.mark_dirty()
+
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
@@ -271,7 +291,7 @@ class CurvesPanel(Panel):
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
         self._below = named(PlainLabel(_BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        fill(self.body, self.hint, (row, 1), self._below, spacing=2)
+        fill(self.body, self.hint, (row, 1), self._below, self.chance, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():
@@ -368,7 +388,7 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes else []
-        size = [f"{_X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
+        size = [f"{X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
         where = " · ".join(size)
         said = (
             tr("left-out {measure} {values:.4f}") if self._alone else tr("validation {measure} {values:.4f}")

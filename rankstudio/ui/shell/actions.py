@@ -235,6 +235,14 @@ _RUN = (
         tr("Add the &order of the file"),
         tr("Measure the order in which the documents stand in the file, as a run to compare with."),
     ),
+    Command(
+        "chance",
+        tr("More than c&hance?"),
+        tr(
+            "Repeat the selection with labels permuted within their queries: how often is it as good? "
+            "Again: stop that."
+        ),
+    ),
     Command("pause", tr("&Pause"), tr("Pause the run, or go on with it."), "Ctrl+P", "pause"),
     Command(
         "step",

@@ -21,6 +21,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.results.controller import ResultsController
+from rankstudio.ui.run.chance_controller import ChanceController
 from rankstudio.ui.run.controller import RunController
 from rankstudio.ui.run.run_strip import RunStrip
 from rankstudio.ui.shell.page import Page, column, row
@@ -47,6 +48,7 @@ class Sections(QObject):
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
         self.run = RunController(theme, session, runs, models.measured, current, self)
+        self.chance = ChanceController(session, runs, current, models.permutations, self.run.curves, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
         self.why = WhyController(
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self

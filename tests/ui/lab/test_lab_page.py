@@ -17,12 +17,12 @@ from windows import open_window, settle, write_folds
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.controllers.export_items import export_items, plot_figures
 from rankstudio.ui.lab.auc_tab import AucTab
 from rankstudio.ui.lab.estimators import SELECTION
 from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.lab.lab_tasks import SelectionRequest, selection_steps
-from rankstudio.ui.lab.simulation import SimulationState
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.style.theme import Theme

@@ -98,7 +98,7 @@ def permutation_test(
 
 
 def permutation_steps(
-    estimator: LinearRanker, data: QueryData, n_permutations: int = 999, seed: int = 0
+    estimator: LinearRanker, data: QueryData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
 ) -> Generator[PermutationTest, None, PermutationTest]:
     """Yield the test as it grows, a block of permutations a step, and return it whole.
 
@@ -107,6 +107,8 @@ def permutation_steps(
     estimator, n_permutations, seed
         As of :func:`permutation_test`.
     data : QueryData
+    block : int, default 64
+        So many a step; at multiples of 16 all have the same bits.
 
     Yields
     ------
@@ -121,8 +123,8 @@ def permutation_steps(
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
         found = np.empty((count, observed.size))
-        for first in range(0, count, _BLOCK):
-            numbers = range(first, min(first + _BLOCK, count))
+        for first in range(0, count, block):
+            numbers = range(first, min(first + block, count))
             labels = np.stack([data.y[permuted_rows(data.ptr, start, number)] for number in numbers])
             with STEADY:
                 for number, path in zip(numbers, paths(labels), strict=True):

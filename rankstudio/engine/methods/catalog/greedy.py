@@ -29,6 +29,7 @@ GREEDY_RANKRLS = Method(
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     learns_preferences=True,
+    permutes=True,
     candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
     live=True,
     left_out=True,

@@ -71,6 +71,8 @@ class Method:
         Arguments of the estimator that no plan gives, for programs that call it.
     learns_preferences : bool
         Whether it learns from preferences between documents as well as from labels.
+    permutes : bool
+        Whether its paths for many label vectors share their work, so that a permutation test takes seconds.
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
     left_out : bool
@@ -98,6 +100,7 @@ class Method:
     takes: tuple[str, ...] = ()
     library: tuple[str, ...] = ()
     learns_preferences: bool = False
+    permutes: bool = False
     candidate_score: CandidateScore | None = None
     left_out: bool = False
     live: bool = False

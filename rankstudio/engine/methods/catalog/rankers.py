@@ -40,6 +40,7 @@ RANKRLS = Method(
     live=True,
     library=("solver", "tol", "max_iter"),
     learns_preferences=True,
+    permutes=True,
     estimator="rankstudio.engine.methods.rankers.rankrls:RankRLS",
     parameters=(LAMBDA, COST, TIES, WEIGHTING, PAIRS),
 )

@@ -11,8 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats
-from rankstudio.ui.language import tr
-from rankstudio.ui.plots.curves.curve_set import Curve
+from rankstudio.ui.plots.curves.curve_set import Band, Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
@@ -58,10 +57,33 @@ def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors)
     seen = np.isfinite(ys)
     px, py = frame.pixels(xs[seen], ys[seen])
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colors.q("accent", 0.16 if colors.dark else 0.11))
+    permuted = band.p_values is not None
+    painter.setBrush(
+        colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
+    )
     painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
-    mean = Curve(tr("mean"), list(band.xs), list(band.mean))
-    draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+    mean = Curve(band.name, list(band.xs), list(band.mean))
+    if not permuted:
+        draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+        return
+    if band.xs.size == 1:  # no area: a line from end to end
+        painter.setPen(pen(colors.q("muted"), 2.0))
+        painter.drawLine(frame.point(band.xs[0], band.low[0]), frame.point(band.xs[0], band.high[0]))
+    draw_curve(painter, frame, mean, colors.q("muted"), 1.2, (5.0, 2.0))
+    _name_band(band, painter, frame, colors)
+
+
+def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write what a band is above its right end, or below it where there is no room."""
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    last = frame.point(float(band.xs[-1]), float(band.high[-1]))
+    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(band.name) - 2
+    above = last.y() - metrics.descent() - 3
+    below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
+    painter.setPen(colors.q("muted"))
+    fits = above - metrics.ascent() >= frame.area.top()
+    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), band.name)
 
 
 def draw_reference(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.ui.language import tr
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -172,12 +173,25 @@ class CurveSet:
 
 @dataclass(frozen=True)
 class Band:
-    """A mean curve with an interval around it, over folds say. Arrays of one length."""
+    """A mean curve with an interval around it, over folds or permuted labels. Arrays of one length.
+
+    Attributes
+    ----------
+    xs, mean, low, high : ndarray
+    p_values : ndarray or None
+        Where it is the criterion of permuted labels: how often that is as good as the observed one.
+    """
 
     xs: Floats
     mean: Floats
     low: Floats
     high: Floats
+    p_values: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is a band of."""
+        return tr("mean") if self.p_values is None else tr("permuted labels, 95 %")
 
     @classmethod
     def of(
@@ -194,3 +208,8 @@ class Band:
             return None
         i = int(where[0])
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
+
+    def p_at(self, x: float) -> float | None:
+        """Return how often permuted labels are as good at x; None where that is not known."""
+        where = np.flatnonzero(self.xs == x)
+        return None if self.p_values is None or where.size == 0 else float(self.p_values[where[0]])

@@ -68,7 +68,14 @@ def band_lines(band: Band | None, x: float, colors: Colors) -> list[Line]:
     if at is None:
         return []
     mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
-    return [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), f"{low} – {high}")]
+    p = band.p_at(x) if band is not None else None
+    if p is None:
+        return [
+            Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)),
+            Line(tr("interval"), f"{low} – {high}"),
+        ]
+    permuted = Line(tr("permuted labels, 95 %"), f"{low} – {high}", colors.q("muted"), (2.0, 1.0))
+    return [permuted, Line("p", f"{p:.3g}")]
 
 
 def reference_lines(reference: tuple[float, str] | None, colors: Colors) -> list[Line]:
@@ -131,7 +138,8 @@ def numbers(family: CurveSet, band: Band | None, x_name: str) -> Numbers:
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
     if band is not None:
-        header += ["mean", "low", "high"]
+        names = "mean", "low", "high"
+        header += names if band.p_values is None else [*(f"permuted {name}" for name in names), "p"]
         xs = np.union1d(xs, band.xs)
     columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
     missing = float("nan")
@@ -140,6 +148,7 @@ def numbers(family: CurveSet, band: Band | None, x_name: str) -> Numbers:
         row: list[CellValue] = [whole(x), *(column.get(x, missing) for column in columns)]
         if band is not None:
             row += list(band.at(x) or (missing,) * 3)
+            row += [] if band.p_values is None else [missing if (p := band.p_at(x)) is None else p]
         rows.append(row)
     return header, rows
 
@@ -180,7 +189,12 @@ def _spoken_beside(curve: Curve, x_name: str, least: bool) -> str:
 
 
 def spoken(
-    family: CurveSet, choice: tuple[Hashable, float] | None, x_name: str, title: str, least: bool
+    family: CurveSet,
+    choice: tuple[Hashable, float] | None,
+    x_name: str,
+    title: str,
+    least: bool,
+    band: Band | None = None,
 ) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
@@ -212,4 +226,10 @@ def spoken(
                 decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
             )
         )
+        at, p = band and band.at(x), band and band.p_at(x)
+        if at and p is not None:
+            text = tr(
+                "permuted labels there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
+            )
+            said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
     return describe(said)

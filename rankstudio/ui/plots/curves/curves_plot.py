@@ -182,7 +182,7 @@ class CurvesPlot(Plot):
 
     def summary(self) -> str:
         """Say where the curves are best, and what is chosen."""
-        return spoken(self.family, self.choice, self.x_name, self.axes.title, self.best_is_least)
+        return spoken(self.family, self.choice, self.x_name, self.axes.title, self.best_is_least, self.band)
 
     def chosen_key(self) -> Hashable | None:
         """Return the key of the chosen curve."""

@@ -24,7 +24,7 @@ class SimulationState(Enum):
     DONE = "done"
 
 
-class LabSimulation(QObject):
+class BackgroundSimulation(QObject):
     """Asks a generator step by step on a worker's thread. To pause is to ask later, to stop is not to ask.
 
     Parameters

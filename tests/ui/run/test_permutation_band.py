@@ -1,0 +1,119 @@
+"""The band of permuted labels below the criterion's curve, through the real window."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
+
+
+def done(tests: PermutationTests) -> bool:
+    return not tests.busy and tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS
+
+
+def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    tests, curves = window.models.permutations, window.sections.run.curves
+    plot, row = curves.criterion_plot, curves.chance
+    model = window.current.model
+    assert model is not None and plot.band is None
+    grown: list[int] = []
+    tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
+    assert row.button.text() == "More than chance?" and row.isVisible()
+    row.button.click()
+    assert row.button.text() == "Stop" and window.commands["stop"].isEnabled()
+    wait_until(lambda: done(tests))
+    assert grown == sorted(grown) and len(grown) > 3 and not window.commands["stop"].isEnabled()
+
+    found = tests.band
+    assert found is not None
+    np.testing.assert_allclose(found.observed, model.path.criterion, rtol=1e-12)
+    single = single_plan(model.plan, model.plan.combination(model.values).parameters, 1)
+    assert window.session.dataset is not None
+    *_, alone = band_steps(single, window.session.dataset)
+    np.testing.assert_array_equal(alone.low, found.low)
+    np.testing.assert_array_equal(alone.p_values, found.p_values)
+
+    band = plot.band
+    assert band is not None and band.p_values is not None
+    np.testing.assert_array_equal(band.low, found.low)
+    at = model.position
+    assert f"p = {found.p_values[at]:.3g} at k = {model.x_value}" in row.sentence.text()
+    assert "more than chance" in row.sentence.text() and not row.button.isVisible()
+    assert "permuted labels there: 95 % from" in plot.summary()
+    header, rows = plot.numbers()
+    assert header[-4:] == ["permuted mean", "permuted low", "permuted high", "p"]
+    assert rows[0][-1] == found.p_values[0] and rows[0][-3] == found.low[0]
+    series = plot.figure().series[-1]
+    assert series.label == "permuted labels, 95 %" and series.low == tuple(found.low.tolist())
+
+    # It is kept for its path: another one has none, and going back brings it again.
+    window.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
+    settle(window)
+    assert plot.band is None and row.button.isVisible()
+    window.session.look_at(None)
+    assert not row.isVisible()
+    window.session.look_at(1)
+    window.session.select(model.values, 2)
+    settle(window)
+    assert plot.band is not None and "at k = 2" in row.sentence.text()
+
+
+def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    tests, row = window.models.permutations, window.sections.run.curves.chance
+    window.commands["chance"].trigger()
+    assert "So far" not in row.sentence.text()
+    wait_until(lambda: tests.band is not None)
+    assert row.sentence.text().startswith("So far, ")
+    window.commands["stop"].trigger()
+    assert not tests.busy and tests.band is not None
+    n = tests.band.n_permutations
+    assert row.sentence.text().startswith(f"Stopped at {n} of 999: ") and row.button.isVisible()
+    window.commands["chance"].trigger()
+    wait_until(lambda: done(tests))
+
+
+def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) -> None:
+    window.session.change("the method", method="rankrls", parameters={})
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    tests, row = window.models.permutations, window.sections.run.curves.chance
+    window.commands["chance"].trigger()
+    wait_until(lambda: done(tests))
+    model = window.current.model
+    assert model is not None and tests.band is not None
+    np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
+    plot = window.sections.run.curves.criterion_plot
+    assert plot.band is not None and plot.band.xs.tolist() == model.path.x_values.tolist()
+    window.session.change("the method", method="gas", parameters={})
+    finish(window)
+    settle(window)
+    assert not row.isVisible() and not window.commands["chance"].isEnabled()
+
+
+def test_the_window_answers_meanwhile(window: MainWindow, pytestconfig: pytest.Config) -> None:
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    tests = window.models.permutations
+    window.commands["chance"].trigger()
+    turns = 0
+    while not done(tests):
+        QApplication.processEvents()
+        turns += 1
+        time.sleep(0.001)
+    assert turns > N_PERMUTATIONS // 32
