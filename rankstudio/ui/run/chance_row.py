@@ -29,7 +29,7 @@ class ChanceRow(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.button = named(QPushButton(), "chance-button", role="quiet")
+        self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.asked)
         self.sentence = named(PlainLabel(), "chance-sentence", role="caption")
@@ -43,7 +43,7 @@ class ChanceRow(QWidget):
         told = tr(
             "Repeat all this with labels permuted within their queries, 999 times: how often is it as good?"
         )
-        self.sentence.setText(sentence or told)
+        self.sentence.setText(sentence or tr("999 times, with labels permuted within their queries"))
         text = tr("Stop") if growing else tr("More than chance?")
         self.button.setText(text)
         self.button.setToolTip(tr("Stop permuting labels; what is counted stays") if growing else told)

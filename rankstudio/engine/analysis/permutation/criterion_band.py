@@ -45,8 +45,8 @@ class CriterionBand:
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
         """Summarise a test."""
         low, high = test.band(LEVEL)
-        shown = (values / divisor for values in (test.observed, test.permuted.mean(axis=0), low, high))
-        return cls(*shown, test.p_values, test.permuted.shape[0])
+        observed, mean = test.observed / divisor, test.permuted.mean(axis=0) / divisor
+        return cls(observed, mean, low / divisor, high / divisor, test.p_values, test.permuted.shape[0])
 
     def as_good(self, position: int) -> int:
         """Return how many of the permuted criteria at a step are at most the observed one."""

@@ -62,14 +62,23 @@ def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors)
         colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
     )
     painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
-    mean = Curve(band.name, list(band.xs), list(band.mean))
-    if not permuted:
-        draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+    if permuted:
+        _outline_band(band, painter, frame, colors)
         return
-    if band.xs.size == 1:  # no area: a line from end to end
-        painter.setPen(pen(colors.q("muted"), 2.0))
-        painter.drawLine(frame.point(band.xs[0], band.low[0]), frame.point(band.xs[0], band.high[0]))
-    draw_curve(painter, frame, mean, colors.q("muted"), 1.2, (5.0, 2.0))
+    mean = Curve(band.name, list(band.xs), list(band.mean))
+    draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+
+
+def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the ends of a band, which may be narrower than a pixel, and write its name."""
+    painter.setPen(pen(colors.q("muted"), 1.0))
+    for ends in (band.low, band.high):
+        painter.drawPath(pg.functions.arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+    if band.xs.size == 1:  # no area: a bracket
+        low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
+        painter.drawLine(low, high)
+        for end in (low, high):
+            painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
     _name_band(band, painter, frame, colors)
 
 

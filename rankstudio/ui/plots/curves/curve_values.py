@@ -138,8 +138,8 @@ def numbers(family: CurveSet, band: Band | None, x_name: str) -> Numbers:
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
     if band is not None:
-        names = "mean", "low", "high"
-        header += names if band.p_values is None else [*(f"permuted {name}" for name in names), "p"]
+        permuted = tr("permuted mean"), tr("permuted low"), tr("permuted high"), "p"
+        header += ("mean", "low", "high") if band.p_values is None else permuted
         xs = np.union1d(xs, band.xs)
     columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
     missing = float("nan")
