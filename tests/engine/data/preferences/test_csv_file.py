@@ -1,12 +1,17 @@
 """Files of preferences: documents by number and by id, and errors with their line."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.csv_file import read_preference_file, read_preferences
+from rankstudio.engine.data.preferences.csv_file import (
+    holds_preferences,
+    read_preference_file,
+    read_preferences,
+)
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 
@@ -105,3 +110,22 @@ def test_a_file_without_preferences_is_refused(tmp_path: Path, text: str) -> Non
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match=r"nothing\.csv"):
         read_preferences(tmp_path / "nothing.csv", make())
+
+
+def test_a_table_is_known_by_its_header(tmp_path: Path) -> None:
+    for name, text, known in (
+        ("a.csv", "qid,winner,loser\n1,2,3\n", True),
+        ("b.tsv", "\n QID\twinner\tloser\tmagnitude\n", True),
+        ("c.csv", '\ufeff"qid";"winner";"loser";"odd"\n', True),
+        ("d.csv", "qid,label,loser\n", False),
+        ("e.csv", "", False),
+        ("f.txt", "qid,winner,loser\n", False),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        assert holds_preferences(path) == known, name
+    packed = tmp_path / "g.csv.gz"
+    packed.write_bytes(gzip.compress(b"qid,winner,loser\n1,2,3\n"))
+    assert holds_preferences(packed)
+    (tmp_path / "h.csv").mkdir()
+    assert not holds_preferences(tmp_path / "h.csv") and not holds_preferences(tmp_path / "none.csv")
