@@ -86,13 +86,16 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
     """Write what a band is above its right end, or below it where there is no room."""
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
+    name = band.name
+    if metrics.horizontalAdvance(name) > frame.area.width() - 4:
+        name = name.partition(",")[0]
     last = frame.point(float(band.xs[-1]), float(band.high[-1]))
-    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(band.name) - 2
+    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
     above = last.y() - metrics.descent() - 3
     below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
     painter.setPen(colors.q("muted"))
     fits = above - metrics.ascent() >= frame.area.top()
-    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), band.name)
+    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), name)
 
 
 def draw_reference(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

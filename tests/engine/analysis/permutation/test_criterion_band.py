@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand, band_steps, single_plan
-from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest, permutation_test
+from rankstudio.engine.analysis.permutation.label_permutation import (
+    PermutationTest,
+    permutation_steps,
+    permutation_test,
+)
+from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.steps import finish
 
 
 @pytest.mark.parametrize("key", ["greedy-rankrls", "rankrls"])
@@ -19,15 +25,20 @@ def test_it_is_the_test_of_the_path_however_many_a_step(key: str) -> None:
     seen = list(band_steps(single, data, n_permutations=99))
     assert [band.n_permutations for band in seen] == [32, 64, 96, 99]
     train = data.folds[1].train
-    method = plan.entry.load()(regularization=4.0)
-    whole = permutation_test(method, train.X, train.y, train.qid, n_permutations=99, seed=3)
-    last = seen[-1]
-    m = train.n_documents
-    np.testing.assert_array_equal(last.observed, whole.observed / m)
-    np.testing.assert_array_equal(last.mean, whole.permuted.mean(axis=0) / m)
-    np.testing.assert_array_equal(last.low, whole.band()[0] / m)
-    np.testing.assert_array_equal(last.high, whole.band()[1] / m)
+    last, m = seen[-1], train.n_documents
+    what = PermutedPlan.of(single, data, plan.entry.defaults)
+    whole = finish(permutation_steps(what.method, what.data, 99, 3))
+    for values, expected in (
+        (last.observed, whole.observed),
+        (last.mean, whole.permuted.mean(axis=0)),
+        (last.low, whole.band()[0]),
+        (last.high, whole.band()[1]),
+    ):
+        np.testing.assert_array_equal(values, expected / m)
     np.testing.assert_array_equal(last.p_values, whole.p_values)
+    method = plan.entry.load()(regularization=4.0)
+    alone = permutation_test(method, train.X, train.y, train.qid, n_permutations=99, seed=3)
+    np.testing.assert_allclose(whole.permuted, alone.permuted, rtol=1e-9)
 
 
 def test_how_many_are_as_good_is_counted() -> None:
