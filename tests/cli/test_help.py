@@ -34,6 +34,7 @@ SLOW = {
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
     "reproduce airola-2011 --data MQ2008 --json --out airola.json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
+    "reproduce airola-2011 --data MQ2008 --out airola.txt",
 }
 _JUDGED = namedtuple("_JUDGED", "query_id doc_id relevance iteration")("7", "a", 1, "0")
 COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambda: iter([_JUDGED])))

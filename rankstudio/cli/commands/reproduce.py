@@ -47,7 +47,7 @@ to the last printed digit bears a tick, any other shows ours.
 
   rankstudio reproduce greedy-rankrls --data MQ2008
   rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
-  rankstudio reproduce airola-2011 --data MQ2008 --json --out airola.json
+  rankstudio reproduce airola-2011 --data MQ2008 --out airola.txt
   rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
 
 airola-2011 is a thesis: beside the rows that are run on the data, some of its experiments are simulated, and

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.cli.output.text_tables import as_text
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.airola_2011.finding import Finding
+    from rankstudio.engine.analysis.airola_2011.experiment import PrintedExperiment
     from rankstudio.engine.analysis.airola_2011.thesis import Experiment
     from rankstudio.engine.analysis.reproduction import Reproduction
 
 _WIDTH = 110
 
 
-def found_in(experiments: Mapping[str, Experiment]) -> list[Finding]:
+def found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
     """Carry experiments out, telling on the error stream which one it is."""
-    found: list[Finding] = []
+    found: list[PrintedExperiment] = []
     for name, work in experiments.items():
         print(name, file=sys.stderr, flush=True)
         found += work()
     return found
 
 
-def shown_findings(paper: Reproduction, data: str, found: Sequence[Finding]) -> str:
+def shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
     """Return the findings, what has to be known of them, and what there are no data for."""
     from rankstudio.engine.analysis.airola_2011.thesis import absent
 
@@ -40,7 +40,7 @@ def shown_findings(paper: Reproduction, data: str, found: Sequence[Finding]) -> 
     return "\n\n".join(parts)
 
 
-def _shown(one: Finding) -> str:
+def _shown(one: PrintedExperiment) -> str:
     header = [column.title for column in one.columns]
     left = [at for at, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)]
     table = as_text(header, one.text_rows(), left)
@@ -51,7 +51,7 @@ def _paragraphs(sentences: Any) -> str:
     return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
 
 
-def findings_as_dict(paper: Reproduction, data: str, found: Sequence[Finding]) -> dict[str, Any]:
+def findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
     """Return everything as plain values."""
     from rankstudio.engine.analysis.airola_2011.thesis import absent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.steps import finish
@@ -21,7 +21,7 @@ NEARLY_UNBIASED, ALIKE = 0.02, 0.01
 
 
 @dataclass(frozen=True)
-class Simulation:
+class AUCSimulation:
     """A setting of :func:`rankstudio.engine.analysis.simulation.auc_simulation.simulate_auc`."""
 
     name: str
@@ -30,23 +30,23 @@ class Simulation:
 
 
 SIMULATIONS = (
-    Simulation("30 examples, no signal", {"n_examples": 30, "shift": 0.0}, 10_000),
-    Simulation("30 examples, signal", {"n_examples": 30, "shift": 0.5}, 10_000),
-    Simulation("30 examples, 10 % positive", {"n_examples": 30, "positive": 0.1, "shift": 0.5}, 10_000),
-    Simulation("100 examples, signal", {"n_examples": 100, "shift": 0.5}, 3000),
-    Simulation("400 examples, signal", {"n_examples": 400, "shift": 0.5}, 200),
+    AUCSimulation("30 examples, no signal", {"n_examples": 30, "shift": 0.0}, 10_000),
+    AUCSimulation("30 examples, signal", {"n_examples": 30, "shift": 0.5}, 10_000),
+    AUCSimulation("30 examples, 10 % positive", {"n_examples": 30, "positive": 0.1, "shift": 0.5}, 10_000),
+    AUCSimulation("100 examples, signal", {"n_examples": 100, "shift": 0.5}, 3000),
+    AUCSimulation("400 examples, signal", {"n_examples": 400, "shift": 0.5}, 200),
 )
 
 _COLUMNS = (
-    Column("simulation", "simulation"),
-    Column("estimator", "estimator"),
-    Column("bias", "bias", "+.4f"),
-    Column("± s.e.", "standard_error", ".4f"),
-    Column("sd", "sd", ".4f"),
+    ExperimentColumn("simulation", "simulation"),
+    ExperimentColumn("estimator", "estimator"),
+    ExperimentColumn("bias", "bias", "+.4f"),
+    ExperimentColumn("± s.e.", "standard_error", ".4f"),
+    ExperimentColumn("sd", "sd", ".4f"),
 )
 
 
-def auc_estimates(share: float = 1.0, seed: int = 0) -> Finding:
+def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     """Estimate AUC in six ways in several simulations, and hold the conclusions of section 5.4 against it.
 
     Parameters
@@ -76,7 +76,7 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> Finding:
         "these are the conclusions of section 5.4, not its figures.",
         *(f"{'Holds' if holds else 'Does not hold'} here: {text}." for text, holds in _conclusions(found)),
     )
-    return Finding("Section 5.4", "deviation of AUC estimates from the AUC", _COLUMNS, rows, said)
+    return PrintedExperiment("Section 5.4", "deviation of AUC estimates from the AUC", _COLUMNS, rows, said)
 
 
 def _conclusions(found: dict[str, Deviations]) -> list[tuple[str, bool]]:

@@ -7,7 +7,7 @@ from time import process_time
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.methods.kernels.basis import basis_rows
@@ -22,10 +22,10 @@ _FOLDS = 10
 _QUERIES = 3  # held out one after the other to be timed, of all
 
 _ERROR_COLUMNS = (
-    Column("λ", "regularization", ".0e"),
-    Column("removed", "removed", ",.4g"),
-    Column("kept", "kept", ",.4g"),
-    Column("kept / removed", "ratio", ",.4g"),
+    ExperimentColumn("λ", "regularization", ".0e"),
+    ExperimentColumn("removed", "removed", ",.4g"),
+    ExperimentColumn("kept", "kept", ",.4g"),
+    ExperimentColumn("kept / removed", "ratio", ",.4g"),
 )
 
 
@@ -71,7 +71,7 @@ def _squared_errors(features: Floats, y: Floats, held: Bools) -> Floats:
     return np.asarray(np.sum(residuals**2, axis=0))
 
 
-def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> Finding:
+def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
     """Set estimates with and without the held-out queries' basis vectors side by side (Figure 1)."""
     errors = held_out_errors(data, per_query)
     removed, kept = errors["removed"], errors["kept"]
@@ -86,7 +86,7 @@ def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> Findin
         f"at the greatest {ratio[-1]:,.3g} times (printed: almost four times, and no difference). The least "
         f"error is at λ = {chosen[0]} with them removed and at {chosen[1]} with them kept.",
     )
-    return Finding(
+    return PrintedExperiment(
         "Paper III, Figure 1",
         "mean squared error by cross-validation, basis vectors of held-out queries removed and kept",
         _ERROR_COLUMNS,
@@ -100,7 +100,7 @@ def removal_time(
     name: str,
     printed: Mapping[str, Mapping[str, Sequence[float]]],
     sizes: Sequence[int] = (1, 2, 3, 4),
-) -> list[Finding]:
+) -> list[PrintedExperiment]:
     """Time the removal of basis vectors beside mapping anew (Tables 1 and 2).
 
     Parameters
@@ -115,7 +115,7 @@ def removal_time(
 
     Returns
     -------
-    list of Finding
+    list of PrintedExperiment
         Leave-query-out in place of leave-sentence-out, and 10 folds.
     """
     kernel, query = Kernel("rbf", GAMMA), data.query_index
@@ -135,7 +135,7 @@ def removal_time(
                 (per_query, mapped.basis.size, initial, efficient, anew, anew / efficient, old[1] / old[0])
             )
     return [
-        Finding(
+        PrintedExperiment(
             f"Paper III, Table {number}",
             f"seconds of one processor, {way} on {name}",
             _TIME_COLUMNS,
@@ -147,13 +147,13 @@ def removal_time(
 
 
 _TIME_COLUMNS = (
-    Column("a query", "per_query"),
-    Column("basis vectors", "basis", ","),
-    Column("mapping, s", "initial_seconds", ".2f"),
-    Column("removal, s", "efficient_seconds", ".2f"),
-    Column("anew, s", "anew_seconds", ".2f"),
-    Column("ratio", "ratio", ".1f"),
-    Column("printed", "ratio_printed", ".1f"),
+    ExperimentColumn("a query", "per_query"),
+    ExperimentColumn("basis vectors", "basis", ","),
+    ExperimentColumn("mapping, s", "initial_seconds", ".2f"),
+    ExperimentColumn("removal, s", "efficient_seconds", ".2f"),
+    ExperimentColumn("anew, s", "anew_seconds", ".2f"),
+    ExperimentColumn("ratio", "ratio", ".1f"),
+    ExperimentColumn("printed", "ratio_printed", ".1f"),
 )
 
 

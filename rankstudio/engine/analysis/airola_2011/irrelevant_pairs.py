@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -15,13 +15,13 @@ COSTS = {"(20)": "unit", "(21)": "magnitude", "(22)": "inverse"}
 """The costs of a pair, by their equations in Paper I."""
 
 _COLUMNS = (
-    Column("cost", "cost"),
-    Column("weight, relevant pairs", "relevant", "+.4f"),
-    Column("weight, all pairs", "all", "+.4f"),
+    ExperimentColumn("cost", "cost"),
+    ExperimentColumn("weight, relevant pairs", "relevant", "+.4f"),
+    ExperimentColumn("weight, all pairs", "all", "+.4f"),
 )
 
 
-def irrelevant_pairs(regularization: float = 1.0) -> Finding:
+def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Learn the four inputs of Figure 2, x = 0, 1 of one object and 2, 3 of another one.
 
     The scores 2, 1 and 4, 3 fall inside the objects and rise from one to the other.
@@ -35,7 +35,7 @@ def irrelevant_pairs(regularization: float = 1.0) -> Finding:
         "With the relevant pairs alone the weight is negative and both are in the right order; the four "
         f"irrelevant pairs turn its sign{'' if turned else ' with some of the costs only'}, as printed."
     )
-    return Finding(
+    return PrintedExperiment(
         "Paper I, Figure 2",
         "a label ranking example in which irrelevant pairs are harmful",
         _COLUMNS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import P_VALUE, Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import P_VALUE, ExperimentColumn, PrintedExperiment
 from rankstudio.engine.analysis.corrected_test import family
 from rankstudio.engine.analysis.significance import ALPHA, compare_with
 from rankstudio.engine.arrays import Floats, Ints
@@ -24,23 +24,25 @@ ALL_PAIRS = " All pairs"
 _LETOR2_FEATURES = 25  # of OHSUMED in LETOR 2.0, which Table 3 is of
 
 _COST_COLUMNS = (
-    Column("method", "method"),
-    Column("BioInfer, printed", "bioinfer_printed", ".3f"),
-    Column("Jester, printed", "jester_printed", ".3f"),
-    Column("ours", "ours", ".4f"),
-    Column("less (21)", "difference", "+.4f"),
-    Column("p (Wilcoxon)", "p_wilcoxon", P_VALUE),
-    Column("p (Holm)", "p_holm", P_VALUE),
+    ExperimentColumn("method", "method"),
+    ExperimentColumn("BioInfer, printed", "bioinfer_printed", ".3f"),
+    ExperimentColumn("Jester, printed", "jester_printed", ".3f"),
+    ExperimentColumn("ours", "ours", ".4f"),
+    ExperimentColumn("less (21)", "difference", "+.4f"),
+    ExperimentColumn("p (Wilcoxon)", "p_wilcoxon", P_VALUE),
+    ExperimentColumn("p (Holm)", "p_holm", P_VALUE),
 )
 _OHSUMED_COLUMNS = (
-    Column("method", "method"),
-    Column("printed", "printed", ".3f"),
-    Column("ours", "ours", ".4f"),
-    Column("agrees", "agrees"),
+    ExperimentColumn("method", "method"),
+    ExperimentColumn("printed", "printed", ".3f"),
+    ExperimentColumn("ours", "ours", ".4f"),
+    ExperimentColumn("agrees", "agrees"),
 )
 
 
-def cost_rows(results: Mapping[str, RunResult], printed: Mapping[str, Mapping[str, float]]) -> Finding:
+def cost_rows(
+    results: Mapping[str, RunResult], printed: Mapping[str, Mapping[str, float]]
+) -> PrintedExperiment:
     """Set the rows of Tables 2 and 6 beside what runs on graded labels measured.
 
     Parameters
@@ -63,7 +65,7 @@ def cost_rows(results: Mapping[str, RunResult], printed: Mapping[str, Mapping[st
             compared = found.test.mean_difference, found.test.p_wilcoxon, found.p_wilcoxon_holm
         old = [printed[data].get(name) for data in ("BioInfer", "Jester")]
         rows.append((name, *old, result.average[MEASURE], *compared))
-    return Finding(
+    return PrintedExperiment(
         "Paper I, Tables 2 and 6",
         f"disagreement error on {reference.data_name}, graded, mean over {len(reference.folds)} folds",
         _COST_COLUMNS,
@@ -95,7 +97,7 @@ def _said(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 def ohsumed_rows(
     results: Mapping[str, RunResult], dataset: FoldedDataset, printed: Mapping[str, float]
-) -> Finding:
+) -> PrintedExperiment:
     """Set Table 3's rows on Ohsumed beside the same models, tested on 2 against 0 and 1.
 
     Parameters
@@ -128,7 +130,7 @@ def ohsumed_rows(
         "A pair with equal scores is an error here, as in (1). RankBoost, whose rounds the paper "
         "does not tell, was not run.",
     )
-    return Finding(
+    return PrintedExperiment(
         "Paper I, Table 3",
         "disagreement error on Ohsumed, label 2 against 0 and 1",
         _OHSUMED_COLUMNS,

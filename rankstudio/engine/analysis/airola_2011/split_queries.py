@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.analysis.simulation.kernel_learner import BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import (
     HeldOutScores,
@@ -41,13 +41,13 @@ _ESTIMATORS = {
 }
 
 _COLUMNS = (
-    Column("model", "model"),
-    Column("truth", "truth", ".4f"),
-    Column("5-fold by query", "by_query", ".4f"),
-    Column("in fifths", "by_query_in_fifths", ".4f"),
-    Column("5-fold of documents", "of_documents", ".4f"),
-    Column("more", "optimism", "+.4f"),
-    Column("± s.e.", "standard_error", ".4f"),
+    ExperimentColumn("model", "model"),
+    ExperimentColumn("truth", "truth", ".4f"),
+    ExperimentColumn("5-fold by query", "by_query", ".4f"),
+    ExperimentColumn("in fifths", "by_query_in_fifths", ".4f"),
+    ExperimentColumn("5-fold of documents", "of_documents", ".4f"),
+    ExperimentColumn("more", "optimism", "+.4f"),
+    ExperimentColumn("± s.e.", "standard_error", ".4f"),
 )
 
 
@@ -61,7 +61,7 @@ def learners() -> dict[str, Learner]:
 
 def split_queries(
     dataset: FoldedDataset, n_queries: int = 20, repetitions: int = 20, seed: int = 0
-) -> Finding:
+) -> PrintedExperiment:
     """Estimate AUC by folds of queries and by folds of documents, with the truth on all other queries.
 
     Parameters
@@ -99,6 +99,6 @@ def split_queries(
         "examples (parse ranking: 0.7 in place of 0.3 Kendall's τ_b; protein interactions: up to 0.18 "
         "F-score) are not here.",
     )
-    return Finding(
+    return PrintedExperiment(
         "Section 5.5", f"queries split between folds, on {dataset.name}", _COLUMNS, tuple(rows), said
     )

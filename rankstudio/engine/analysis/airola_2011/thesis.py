@@ -9,7 +9,7 @@ from typing import Any
 
 from rankstudio.engine.analysis.airola_2011 import training_growth as growth
 from rankstudio.engine.analysis.airola_2011.auc_estimates import auc_estimates
-from rankstudio.engine.analysis.airola_2011.finding import Finding
+from rankstudio.engine.analysis.airola_2011.experiment import PrintedExperiment
 from rankstudio.engine.analysis.airola_2011.held_out_basis import removal_error, removal_time
 from rankstudio.engine.analysis.airola_2011.irrelevant_pairs import irrelevant_pairs
 from rankstudio.engine.analysis.airola_2011.pair_costs import cost_rows, ohsumed_rows
@@ -47,7 +47,7 @@ class Effort:
     repetitions: int = 20
 
 
-Experiment = Callable[[], Sequence[Finding]]
+Experiment = Callable[[], Sequence[PrintedExperiment]]
 
 
 def experiments(
@@ -92,7 +92,7 @@ def _values() -> dict[str, Any]:
     return table("published", f"{KEY}.toml")
 
 
-def _steady(work: Experiment) -> Sequence[Finding]:
+def _steady(work: Experiment) -> Sequence[PrintedExperiment]:
     """Carry an experiment out on one processor, so that its seconds and its last bits are its own."""
     with STEADY:
         return work()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.airola_2011.finding import Column, Finding
+from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
@@ -18,17 +18,17 @@ _FEATURES, _POSITIVE, _SHIFT = 20, 94 / 500, 0.5  # of the positive documents as
 _LEAST = 750  # documents, below which what does not grow takes a part of the time
 
 _COLUMNS = (
-    Column("documents", "documents", ","),
-    Column("RankRLS, s", "rankrls_seconds", ".2f"),
-    Column("printed", "rankrls_printed", ",g"),
-    Column("RankSVM, s", "ranksvm_seconds", ".2f"),
-    Column("printed", "ranksvm_printed", ",g"),
+    ExperimentColumn("documents", "documents", ","),
+    ExperimentColumn("RankRLS, s", "rankrls_seconds", ".2f"),
+    ExperimentColumn("printed", "rankrls_printed", ",g"),
+    ExperimentColumn("RankSVM, s", "ranksvm_seconds", ".2f"),
+    ExperimentColumn("printed", "ranksvm_printed", ",g"),
 )
 
 
 def training_growth(
     printed: Mapping[str, Sequence[float]], sizes: Sequence[int] = SIZES, seed: int = 0
-) -> Finding:
+) -> PrintedExperiment:
     """Time nonlinear RankRLS and RankSVM on simulated documents of one ranking.
 
     Parameters
@@ -53,7 +53,7 @@ def training_growth(
         "RankSVM listed pairs; this one learns on the Nyström map of all documents, as the paper proposes "
         "after the table.",
     )
-    return Finding(
+    return PrintedExperiment(
         "Paper I, Table 1",
         "training time with a Gaussian kernel, in seconds of one processor",
         _COLUMNS,

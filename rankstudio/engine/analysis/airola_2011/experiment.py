@@ -11,8 +11,8 @@ P_VALUE = "p"
 """How a column of p-values is written."""
 
 
-class Column(NamedTuple):
-    """A column of a finding: its title, the name of its values as plain values, and how they are written."""
+class ExperimentColumn(NamedTuple):
+    """A column of an experiment: its title, the name of its values as plain values, and how they are shown."""
 
     title: str
     key: str
@@ -20,7 +20,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finding:
+class PrintedExperiment:
     """A table of numbers of ours, with the printed ones beside them, and what they say.
 
     Attributes
@@ -28,7 +28,7 @@ class Finding:
     source : str
         What of the thesis it is: "Paper I, Table 3".
     title : str
-    columns : tuple of Column
+    columns : tuple of ExperimentColumn
     rows : tuple of tuples
         Values with all digits; None where there is none.
     said : tuple of str
@@ -39,7 +39,7 @@ class Finding:
 
     source: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ExperimentColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     said: tuple[str, ...] = ()
     agrees: tuple[bool, ...] = ()
