@@ -12,7 +12,7 @@ P_VALUE = "p"
 
 
 class ExperimentColumn(NamedTuple):
-    """A column of an experiment: its title, the name of its values as plain values, and how they are shown."""
+    """A column: its title, the name of its values as plain values, and how they are shown."""
 
     title: str
     key: str
