@@ -155,3 +155,10 @@ def measure(name: str | Measure) -> Measure:
 
 def _expected() -> str:
     return tr("one of {forms}, where k is a whole number from 1 up").format(forms=_FAMILY_FORMS)
+
+
+OFFERED = (
+    *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
+    *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
+)
+"""Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""

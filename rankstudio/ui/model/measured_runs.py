@@ -1,8 +1,9 @@
 """The runs as they are measured now: by the measure and the convention that are looked at.
 
 What a run measured itself is taken as it is; anything else is measured anew on the task worker, from the
-models that are there, and kept; their rankings are made when the runs are done. All runs are measured in one
-task, whose results arrive together, so that what shows several runs is drawn once.
+models that are there, and kept. When runs are done their models are ranked by, and the measures that are
+offered made, so that they are there when they are looked at. All runs are measured in one task, whose results
+arrive together, so that what shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
@@ -88,7 +90,7 @@ class MeasuredRuns(QObject):
         self._known: dict[tuple[int, Measurement], tuple[_State, MeasuredRun]] = {}
         self._asked: dict[int, _Request] = {}
         self._engine: Remeasurement | None = None
-        self.rankings = RunRankings(runs, worker, self._rank_models, self)
+        self.rankings = RunRankings(runs, worker, self._prepare, self)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
 
@@ -219,8 +221,18 @@ class MeasuredRuns(QObject):
         result = found.result and _with(found.result, now, folds)
         return MeasuredRun(now, paths, folds, baselines, result)
 
-    def _rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        yield from self._remeasurement().rank_models(result, dataset)
+    def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
+        """Return what ranks by a run's models, and then measures all that is offered as it is looked at."""
+        now = self._session.measurement(result.plan)
+        wanted = [replace(now, measure=name) for name in OFFERED]
+        wanted += [replace(now, convention=key) for key in CONVENTIONS]
+
+        def work() -> Iterator[None]:  # on the worker
+            engine = self._remeasurement()
+            yield from engine.rank_models(result, dataset)
+            yield from engine.measure_models(result, dataset, wanted)
+
+        return work()
 
     def _remeasurement(self) -> Remeasurement:
         from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - on the worker only

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import OFFERED, measure
 from rankstudio.ui.language import LANGUAGES, SYSTEM, tr, trn
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
@@ -36,12 +36,6 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
 }
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
-
-OFFERED = (
-    *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
-    *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
-)
-"""Measures that can be looked at whatever the plan measures."""
 
 _OTHER = (
     "",

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.ranked_path import RankedPath, spread, together, whole_steps
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
-from rankstudio.engine.metrics._distinct_kernel import Places
 from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
@@ -27,6 +26,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
 _EVALUATORS = 64
+_MEASUREMENTS = 64  # of a fold's results that are kept
 _NOTHING = np.empty(0)
 
 
@@ -42,9 +42,12 @@ class Remeasurement:
     """
 
     def __init__(self) -> None:
-        self._paths: WeakKeyDictionary[PathResult, _RankedPath] = WeakKeyDictionary()
+        self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[RankingDataset, DistinctRankings] = WeakKeyDictionary()
         self._models: WeakKeyDictionary[Step | Baseline, dict[int, _Ranked]] = WeakKeyDictionary()
+        self._folds: WeakKeyDictionary[FoldResult, dict[tuple[Plan, Measurement], FoldResult]] = (
+            WeakKeyDictionary()
+        )
         self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
 
     def run(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> RunResult:
@@ -139,11 +142,41 @@ class Remeasurement:
                 found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
         return float(average(np.concatenate(found))) if found else float("nan")
 
+    def measure_models(
+        self, result: RunResult, dataset: FoldedDataset, wanted: Sequence[Measurement]
+    ) -> Iterator[None]:
+        """Measure a run before anybody asks for it; yields after each fold, and may be left there.
+
+        Only what :meth:`rank_models` has ranked is measured: it takes next to no memory.
+
+        Parameters
+        ----------
+        result : RunResult
+        dataset : FoldedDataset
+            Its data, with documents.
+        wanted : sequence of Measurement
+        """
+        parts = {fold.number: fold for fold in dataset.folds}
+        for measurement in wanted:
+            for one in result.folds:
+                ranked = all(path in self._paths for path in one.paths)
+                if ranked or result.plan.inner or parts[one.fold].vali is None:
+                    self.fold(one, parts[one.fold], result.plan, measurement)
+                yield
+
     def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
-        """Return a fold of a run of a plan as it is measured now."""
-        now = wanted.plan(plan)
-        if now is plan and not wanted.sealed:
+        """Return a fold of a run of a plan as it is measured now; it is kept as long as the fold is."""
+        if wanted.plan(plan) is plan and not wanted.sealed:
             return result
+        kept = self._folds.setdefault(result, {})
+        if (plan, wanted) not in kept:
+            while len(kept) >= _MEASUREMENTS:
+                del kept[next(iter(kept))]
+            kept[plan, wanted] = self._fold(result, fold, plan, wanted)
+        return kept[plan, wanted]
+
+    def _fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
+        now = wanted.plan(plan)
         test_part = None if wanted.sealed else fold.test
         paths = self.paths(result.paths, fold, plan, wanted)
         chosen = result.chosen
@@ -227,26 +260,26 @@ class Remeasurement:
         values = []
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
-                whole, steps = _whole_steps(path, part)
+                whole, steps = whole_steps(path, part)
                 rankings = _rankings(steps, part)
                 found = [evaluator.evaluate_rankings(ranked)[name] for ranked in rankings]
-                values.append(_spread(np.concatenate([_NOTHING, *found]), whole))
+                values.append(spread(np.concatenate([_NOTHING, *found]), whole))
             return values
-        for alike in _together(self._ranked_path(path, part) for path in paths):
+        for alike in together(self._ranked_path(path, part) for path in paths):
             means = alike[0].distinct.means([one.places for one in alike], evaluator)[name]
             ends = np.cumsum([len(one.places) for one in alike])[:-1]
-            values += [_spread(v, one.whole) for v, one in zip(np.split(means, ends), alike, strict=True)]
+            values += [spread(v, one.whole) for v, one in zip(np.split(means, ends), alike, strict=True)]
         return values
 
-    def _ranked_path(self, path: PathResult, part: RankingDataset) -> _RankedPath:
+    def _ranked_path(self, path: PathResult, part: RankingDataset) -> RankedPath:
         """Return where the rankings of a part by a path's whole steps stand among the different ones."""
         kept = self._paths.get(path)
         if kept is None or kept.part is not part:
-            whole, steps = _whole_steps(path, part)
+            whole, steps = whole_steps(path, part)
             distinct = self._make_room(part)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
             places += [distinct.enter(ranked) for ranked in _rankings(steps, part)]
-            self._paths[path] = kept = _RankedPath(part, whole, distinct, np.concatenate(places))
+            self._paths[path] = kept = RankedPath(part, whole, distinct, np.concatenate(places))
         return kept
 
     @property
@@ -320,43 +353,6 @@ class _Ranked:
 
     part: RankingDataset
     ranked: Codes
-
-
-@dataclass(frozen=True, eq=False)
-class _RankedPath:
-    """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
-
-    part: RankingDataset
-    whole: NDArray[np.bool_]
-    distinct: DistinctRankings
-    places: Places
-
-
-def _together(ranked: Iterable[_RankedPath]) -> Iterator[list[_RankedPath]]:
-    """Yield those whose rankings are kept in the same place, some at a time."""
-    alike: list[_RankedPath] = []
-    values = 0
-    for one in ranked:
-        if alike and (one.distinct is not alike[0].distinct or values + one.places.size > _SCORES):
-            yield alike
-            alike, values = [], 0
-        alike.append(one)
-        values += one.places.size
-    if alike:
-        yield alike
-
-
-def _whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], list[Step]]:
-    """Return which steps of a path can score a part, and these."""
-    whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
-    return whole, [step for step, there in zip(path.steps, whole, strict=True) if there]
-
-
-def _spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
-    """Return the values of whole steps in their places, NaN in the others."""
-    spread = np.full(whole.size, np.nan)
-    spread[whole] = values
-    return spread
 
 
 def _unmeasured(path: PathResult) -> PathResult:

@@ -151,6 +151,9 @@ def test_rankings_that_are_prepared_are_all_there_are(
     for _ in prepared.rank_models(first, data):
         pass
     monkeypatch.setattr(remeasurement, "rank", None)  # nothing is ranked any more
+    for _ in prepared.measure_models(first, data, [wanted]):
+        pass
+    monkeypatch.setattr(Remeasurement, "_fold", None)  # nor measured
     again = prepared.run(first, data, wanted)
     assert again.average == expected.average
     for mine, its in zip(again.folds, expected.folds, strict=True):
