@@ -32,7 +32,6 @@ ALL = [example for command in COMMANDS for example in examples(command)]
 SLOW = {
     "run selectors --data MQ2008",  # thirty methods
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
-    "reproduce airola-2011 --data MQ2008 --json --out airola.json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
     "reproduce airola-2011 --data MQ2008 --out airola.txt",
 }

@@ -368,8 +368,13 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
             if writer and writer.unavailable:
                 assert writer.unavailable.endswith("has trees only, and this model is a weighted sum.")
                 continue
-            assert write is not None
-            write(path)
+            if writer and writer.begin:
+                paths: list[str] = []
+                writer.begin(path, paths.append, pytest.fail)
+                wait_until(lambda paths=paths: bool(paths))
+            else:
+                assert write is not None
+                write(path)
             assert path.is_dir() or path.stat().st_size > 0
     results = json.loads((tmp_path / "small-results" / "results.json").read_text())
     assert [fold["fold"] for fold in results["folds"]] == [1, 2]

@@ -90,6 +90,7 @@ class LabForm(Panel):
         self.quantity = named(
             Segmented(options, tr("what is varied")), f"{name}-quantity", tip=tr("What is varied afterwards")
         )
+        self.quantity.setParent(self)  # also where nothing is varied, and it is not shown
         self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
