@@ -89,6 +89,8 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
         if page.key == FIRST:
             continue
         window.workspace.show_page(page.key)
+        if page.key == "lab":
+            simulate(app, window)
         for mode in ("light", "dark"):
             theme.set_mode(mode)
             rest(app)
@@ -96,6 +98,13 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             rest(app)
             window.grab().save(str(IMAGES / f"page-{page.key}-{mode}.png"))
     theme.set_mode("light")
+
+
+def simulate(app: QApplication, window: MainWindow) -> None:
+    """Carry out what the form of the Lab page proposes."""
+    form = window.sections.lab.auc.form
+    form.start.click()
+    wait(app, lambda: form.status.text() == "done", most=300.0)
 
 
 def delete(window: MainWindow) -> None:
