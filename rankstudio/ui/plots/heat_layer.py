@@ -26,6 +26,7 @@ NAME_WIDTH = 15.0
 """Pixels that the name of the rows takes, beside their labels."""
 
 _SHADES = 64
+_TITLE_HEIGHT = 18
 _LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
@@ -110,10 +111,11 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
-    height = frame.area.height()
-    painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, plot.row_name())
+    metrics, middle = QFontMetricsF(font(TINY)), frame.area.center().y()
+    height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)  # the symbol at its end is kept
+    name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
+    painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name)
     painter.restore()
-    metrics = QFontMetricsF(font(TINY))
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
     every = max(1, int(np.ceil(15.0 * n_rows / max(1.0, frame.area.height()))))
