@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 
 from rankstudio.engine.errors import OutOfMemoryError
@@ -14,6 +15,8 @@ from rankstudio.engine.language import tr
 _CGROUP = "sys/fs/cgroup"
 _V2 = (_CGROUP, "memory.max", "memory.current")
 _V1 = (f"{_CGROUP}/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+
+_budget: ContextVar[float | None] = ContextVar("budget", default=None)
 
 _OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
 _STACK = 8.4e6  # bytes of them for each thread of a library
@@ -26,6 +29,21 @@ def available() -> float:
     Asked before large allocations, because Linux grants any of them and ends the program later.
     """
     return max(0.0, min(total - used for total, used in _bounds()))
+
+
+def budget() -> float:
+    """Return how many bytes a run may take: what `within` says, else half of what is free."""
+    return _budget.get() or available() / 2
+
+
+@contextmanager
+def within(n_bytes: float | None) -> Iterator[None]:
+    """Give what is done here a budget of so many bytes; None leaves it as it is."""
+    token = _budget.set(n_bytes or _budget.get())
+    try:
+        yield
+    finally:
+        _budget.reset(token)
 
 
 def size(n_bytes: float) -> str:

@@ -108,3 +108,15 @@ def test_running_out_of_memory_becomes_a_sentence(monkeypatch: pytest.MonkeyPatc
         memory.sufficient("Toy"),
     ):
         raise MemoryError
+
+
+def test_a_budget_is_half_of_what_is_free_unless_somebody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 8e9)
+    assert memory.budget() == 4e9
+    with memory.within(1e9):
+        assert memory.budget() == 1e9
+        with memory.within(None):
+            assert memory.budget() == 1e9
+    assert memory.budget() == 4e9

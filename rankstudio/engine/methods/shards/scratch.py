@@ -1,0 +1,87 @@
+"""The arrays of a shard's state: in memory as long as there is room, then in files mapped into memory."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.file_pages import release
+
+
+class Room:
+    """How many bytes of states are kept in memory, shared by the shards of a process.
+
+    Parameters
+    ----------
+    n_bytes : float
+        At most so many.
+    folder : Path, optional
+        Where the files are of what does not fit; that of the system for temporary files by default. They have
+        no names, and are gone with the process.
+    """
+
+    def __init__(self, n_bytes: float, folder: Path | None = None) -> None:
+        self.folder = folder
+        self._left = n_bytes
+        self._lock = threading.Lock()
+
+    def taken(self, n_bytes: int) -> bool:
+        """Take so many bytes, and return whether there is room for them."""
+        with self._lock:
+            fits = n_bytes <= self._left
+            self._left -= n_bytes if fits else 0
+            return fits
+
+    def give_back(self, n_bytes: int) -> None:
+        """Make room again."""
+        with self._lock:
+            self._left += n_bytes
+
+
+class Scratch:
+    """Gives a shard its arrays.
+
+    Parameters
+    ----------
+    room : Room
+        That it takes them from.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._taken = 0
+        self._mapped: list[Floats] = []
+
+    def empty(self, *shape: int) -> Floats:
+        """Return an array of float64, in memory or mapped from a file; what is in it is not said.
+
+        Raises
+        ------
+        OSError
+            Where the disk has no room.
+        """
+        count = int(np.prod(shape, dtype=np.int64))
+        if not count or self._room.taken(8 * count):
+            self._taken += 8 * count
+            return np.empty(shape)
+        with tempfile.TemporaryFile(dir=self._room.folder) as file:
+            file.truncate(8 * count)
+            array: Floats = np.ndarray(shape, np.float64, mmap.mmap(file.fileno(), 8 * count))
+        self._mapped.append(array)
+        return array
+
+    def release(self) -> None:
+        """Let the pages of mapped arrays go: whoever asks next has them read again."""
+        for array in self._mapped:
+            release(array)
+
+    def close(self) -> None:
+        """Make room for others; the arrays are not to be used any more."""
+        self._mapped.clear()
+        self._room.give_back(self._taken)
+        self._taken = 0

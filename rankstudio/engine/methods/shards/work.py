@@ -1,0 +1,40 @@
+"""What a method does on one shard, apart from where and by whom it is done."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.querywise.query_data import QueryData
+
+
+class ShardState(Protocol):
+    """What a method knows of one shard while it learns: a function of the data, the work and the messages."""
+
+    def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
+        """Hear a message that all shards hear, and return this shard's summands.
+
+        Parameters
+        ----------
+        data : QueryData
+            The documents of the shard, as when it began.
+        message : Any
+            Small: vectors of n floats and numbers. It can be pickled.
+        """
+
+
+class ShardWork(Protocol):
+    """A method's part on a shard: a frozen value that can be sent to another machine.
+
+    Attributes
+    ----------
+    replayed : bool
+        Whether a state depends on the messages before the present one, so that a worker that takes a shard
+        over has to hear them all again.
+    """
+
+    replayed: ClassVar[bool]
+
+    def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
+        """Return the state of a shard before any message; its large arrays are scratch's."""

@@ -1,0 +1,77 @@
+"""Shards: runs of whole queries of about the same number of documents, the pieces of large data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+
+DOCUMENTS = 1 << 16
+"""Of a shard, at most, unless one query alone has more."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some queries that follow each other, and the rows of their documents.
+
+    Attributes
+    ----------
+    first_query, end_query : int
+        The queries ``first_query`` to ``end_query - 1``.
+    first_row, end_row : int
+        The rows ``first_row`` to ``end_row - 1``.
+    """
+
+    first_query: int
+    end_query: int
+    first_row: int
+    end_row: int
+
+    @property
+    def rows(self) -> slice:
+        """The rows of its documents."""
+        return slice(self.first_row, self.end_row)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.end_row - self.first_row
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.end_query - self.first_query
+
+
+def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
+    """Cut queries into shards: one begins where the next query would make the one before too large.
+
+    The cuts depend on the sizes of the queries alone, and not on who works or how much memory there is.
+
+    Parameters
+    ----------
+    query_ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``.
+    documents : int
+        How many a shard has at most, where none of its queries has more.
+
+    Notes
+    -----
+    O(S log Q) for S shards.
+
+    Examples
+    --------
+    >>> [shard.n_queries for shard in shards_of(np.array([0, 3, 5, 9, 10]), documents=5)]
+    [2, 2]
+    """
+    cuts = [0]
+    while cuts[-1] < query_ptr.size - 1:
+        most = int(query_ptr[cuts[-1]]) + documents
+        end = int(np.searchsorted(query_ptr, most, side="right")) - 1
+        cuts.append(max(end, cuts[-1] + 1))
+    return tuple(
+        Shard(first, end, int(query_ptr[first]), int(query_ptr[end])) for first, end in pairwise(cuts)
+    )
