@@ -106,6 +106,11 @@ def open_kept(place: Path) -> RankingDataset:
     )
 
 
+def bytes_of(place: Path) -> int:
+    """Return how many bytes the files of a part take."""
+    return _size(place)
+
+
 def packed(place: Path) -> dict[str, bytes]:
     """Return the files of a part, to be sent to another machine."""
     return {name: (place / name).read_bytes() for name in _FILES}

@@ -22,8 +22,13 @@ from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
+from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
+from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
 from rankstudio.engine.experiment.versions import versions
+from rankstudio.engine.methods.shards.session import ShardExecutor, Sums
+from rankstudio.engine.support import memory
 
+_MOST_SENT = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see
 _SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker to be there
 
 
@@ -129,6 +134,10 @@ class Cluster(Executor):
             self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
         return files
 
+    def shard_executor(self) -> ShardExecutor:
+        """Return what has the workers share the shards of one path."""
+        return Elsewhere(ClusterWorkers(self, self._client))
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls."""
         asked = list(self._asked)
@@ -136,6 +145,62 @@ class Cluster(Executor):
             self._client.cancel(asked)  # type: ignore[no-untyped-call]
         elif wait and asked:
             await_all(asked)  # type: ignore[no-untyped-call]
+
+
+class ClusterWorkers:
+    """The workers of a scheduler, each with shards of its own; another one takes over those of one that dies.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    client : Client
+        Of the cluster.
+    """
+
+    lost = Cluster.lost
+
+    def __init__(self, cluster: Cluster, client: Client) -> None:
+        self._cluster, self._client = cluster, client
+        self._addresses: list[str] = []
+
+    @property
+    def count(self) -> int:
+        """How many threads the workers have together."""
+        threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
+        return max(1, sum(threads.values()))
+
+    def room(self) -> float | None:
+        """Return None: each knows its machine."""
+        return None
+
+    def give(self, part: PartFile) -> None:
+        """Check that all workers find the part on a disk; a small one they are sent."""
+        lacking = [worker for worker, lacks in self._client.run(_lacks_part, part).items() if lacks]
+        if not lacking:
+            return
+        size = memory_mapped.bytes_of(part.path)
+        if size > _MOST_SENT:
+            raise WorkerError(
+                f"The worker {lacking[0]} does not see {part.path}, and {memory.size(size)} of data are not "
+                "sent; expected a folder that all workers see (RANKSTUDIO_CACHE_DIR names one)."
+            )
+        files = FoldFiles(part.folder, {1: (part.name, "", "")})
+        self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
+
+    def ask(self, call: ShardCall) -> Future[Sums | None]:
+        """Have a call carried out by the worker that has its shard, by another one where that is gone."""
+        there = set(self._client.nthreads())  # type: ignore[no-untyped-call]
+        self._addresses = [a for a in self._addresses if a in there]
+        self._addresses += sorted(there - set(self._addresses))
+        if not self._addresses:
+            return self._cluster.submit(answer, call)
+        worker = self._addresses[call.index % len(self._addresses)]
+        return self._cluster.submit(answer, call, workers=[worker], allow_other_workers=True)  # type: ignore[call-arg]
+
+    def forget(self, session: str) -> None:
+        """Have all of them give up the states of a session."""
+        with suppress(*self.lost, OSError, TimeoutError, RuntimeError):
+            self._client.run(forget, session, on_error="ignore")
 
 
 class Delivery(WorkerPlugin):
@@ -173,6 +238,10 @@ async def _settle(asked: Any, future: Future[Value]) -> None:
 
 def _lacks(files: FoldFiles) -> bool:
     return not all(memory_mapped.is_whole(files.path_of(name)) for name in files.names)
+
+
+def _lacks_part(part: PartFile) -> bool:
+    return not memory_mapped.is_whole(part.path)
 
 
 def _check(client: Client, address: str) -> None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 
 from rankstudio.engine.data.dataset import Fold
@@ -26,8 +27,11 @@ from rankstudio.engine.experiment.execution.data_transport import (
     Value,
     write_folds,
 )
+from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ProcessWorkers
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.shards.session import ShardExecutor
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.memory import budget
 
 _NICE = 5  # of the 19 by which a process can stand back
 
@@ -51,7 +55,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
     """Processes; where no disk can hold the data for them, threads take their place."""
 
     stack: ExitStack
+    gently = False
     _threads: Executor | None = None
+    _shards: ShardExecutor | None = None
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         if self._threads is None:
@@ -60,6 +66,14 @@ class _Processes(_Counted, ProcessPoolExecutor):
             except OutputError as error:
                 self._threads = self.stack.enter_context(_threads_instead(self.count, str(error)))
         return InMemory(folds)
+
+    def shard_executor(self) -> ShardExecutor:
+        """Return what has processes share the shards of one path, each with shards of its own."""
+        if self._shards is None:
+            start = partial(_started, 1, self.gently, self.stack, _get_ready_for_shards)
+            workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
+            self._shards = Elsewhere(workers)
+        return self._shards
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
@@ -120,19 +134,23 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
             yield pool
 
 
-def _started(count: int, gently: bool, stack: ExitStack) -> _Processes:
-    """Return processes that are about to begin; with the stack they end."""
+def _started(
+    count: int, gently: bool, stack: ExitStack, get_ready: Callable[[], None] | None = None
+) -> _Processes:
+    """Return processes that are about to begin, and get ready for units at first; with the stack they end."""
     context = multiprocessing.get_context("spawn")
     heard, held = context.Pipe(duplex=False)
     stack.callback(heard.close)
     stack.callback(held.close)
     pool = _Processes(count, mp_context=context, initializer=_begin, initargs=(heard, gently))
-    pool.count, pool.stack = count, stack
+    pool.count, pool.stack, pool.gently = count, stack, gently
     stack.callback(pool.shutdown, cancel_futures=True)
     stack.callback(held.close)  # which ends them in the middle of their work
     with _deaf():
         for _ in range(count):
-            pool.submit(_get_ready)  # they start now, while this process has something else to do
+            pool.submit(
+                get_ready or _get_ready
+            )  # they start now, while this process has something else to do
     return pool
 
 
@@ -213,5 +231,12 @@ def _end_with(line: Connection) -> None:
 def _get_ready() -> None:
     """Load what every unit needs."""
     from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
+
+    threads.blas()
+
+
+def _get_ready_for_shards() -> None:
+    """Load what every shard needs."""
+    from rankstudio.engine.experiment.execution import shard_calls  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()

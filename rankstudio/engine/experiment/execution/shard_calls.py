@@ -1,0 +1,148 @@
+"""What a worker elsewhere does for a sum over shards: it keeps the states of its shards between calls."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.methods.shards.scratch import Room, Scratch
+from rankstudio.engine.methods.shards.session import Sums
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.work import ShardState, ShardWork
+from rankstudio.engine.support import threads
+from rankstudio.engine.support.memory import budget
+
+_SESSIONS = 4  # that a worker keeps: those of who is gone without a word are the oldest
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """A part of a dataset on the disk, which every worker finds there.
+
+    Attributes
+    ----------
+    folder : str
+        Where it was written, or where this machine keeps such parts.
+    name : str
+    documents : int
+        How many a shard has at most.
+    """
+
+    folder: str
+    name: str
+    documents: int
+
+    @property
+    def path(self) -> Path:
+        """Where it is on the machine that asks."""
+        shared = Path(self.folder) / self.name
+        return shared if memory_mapped.is_whole(shared) else memory_mapped.folder() / self.name
+
+    def open(self) -> ShardedQueryData:
+        """Return it, its arrays mapped into memory.
+
+        Raises
+        ------
+        FileAccessError
+            Where this machine does not have it, or it is damaged.
+        """
+        part = memory_mapped.open_kept(self.path)
+        return ShardedQueryData(part.X, part.y, part.query_ptr, documents=self.documents)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardCall:
+    """Messages for one shard, on their way to a worker.
+
+    Attributes
+    ----------
+    session : str
+        Unlike that of any other.
+    part : PartFile
+    work : ShardWork
+    index : int
+        Of the shard.
+    heard : int
+        How many messages the shard has heard before these.
+    messages : tuple
+        One, or all that it missed.
+    room : float or None
+        How many bytes of states the worker may keep in memory; None for what it finds right itself.
+    """
+
+    session: str
+    part: PartFile
+    work: ShardWork
+    index: int
+    heard: int
+    messages: tuple[Any, ...]
+    room: float | None
+
+
+def answer(call: ShardCall) -> Sums | None:
+    """Return a shard's summands of the last message, None where it has to hear those before it again."""
+    with threads.STEADY, threads.at_most(1):
+        return _HELD.session(call).answer(call)
+
+
+def forget(session: str) -> None:
+    """Give up the states of a session on this worker."""
+    _HELD.forget(session)
+
+
+class _Session:
+    """One session on this worker."""
+
+    def __init__(self, call: ShardCall) -> None:
+        self._data = call.part.open()
+        room = budget() / 2 / threads.processors() if call.room is None else call.room
+        self._room = Room(room)
+        self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
+        self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+
+    def answer(self, call: ShardCall) -> Sums | None:
+        with self._locks[call.index]:  # a call that was given up may still be at work
+            data, found = self._data.shard(call.index), self._states.pop(call.index, None)
+            if found is not None and call.work.replayed and found[2] != call.heard:
+                found[1].close()
+                found = None
+            if found is None:
+                if call.work.replayed and call.heard:
+                    return None
+                scratch = Scratch(self._room)
+                found = call.work.begin(data, scratch), scratch, 0
+            state, scratch, _ = found
+            for message in call.messages:
+                summands = state.step(data, message)
+                scratch.release()
+                self._data.release(call.index)
+            self._states[call.index] = state, scratch, call.heard + len(call.messages)
+            return summands
+
+
+class _Held:
+    """The sessions of this worker."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def session(self, call: ShardCall) -> _Session:
+        with self._lock:
+            if call.session not in self._sessions:
+                self._sessions[call.session] = _Session(call)
+            self._sessions.move_to_end(call.session)
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+            return self._sessions[call.session]
+
+    def forget(self, session: str) -> None:
+        with self._lock:
+            self._sessions.pop(session, None)
+
+
+_HELD = _Held()

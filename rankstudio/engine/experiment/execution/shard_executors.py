@@ -1,0 +1,219 @@
+"""Who works on the shards of one path besides this process: processes of this machine, or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
+from typing import Any, Protocol, runtime_checkable
+from uuid import uuid4
+
+import numpy as np
+
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
+from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession, Sums
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.summation import TreeSum
+from rankstudio.engine.methods.shards.work import ShardWork
+from rankstudio.engine.steps import WorkProgress
+
+_AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
+_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
+_SIGN_SECONDS = 0.1
+
+Answer = Future[Sums | None]
+
+
+@runtime_checkable
+class ProvidesShardExecutor(Protocol):
+    """An executor of units whose workers can also share the shards of one path."""
+
+    def shard_executor(self) -> ShardExecutor:
+        """Return what has them do so."""
+
+
+class ShardWorkers(Protocol):
+    """Workers elsewhere, as a session asks them.
+
+    Attributes
+    ----------
+    lost : tuple of exception types
+        By which a call tells that its worker is gone.
+    """
+
+    lost: tuple[type[BaseException], ...]
+
+    @property
+    def count(self) -> int:
+        """How many work at a time, about."""
+
+    def room(self) -> float | None:
+        """Return how many bytes of states each may keep in memory; None where it knows better itself."""
+
+    def give(self, part: PartFile) -> None:
+        """Have every worker find a part."""
+
+    def ask(self, call: ShardCall) -> Answer:
+        """Have a call carried out by the worker that has its shard, if it is still there."""
+
+    def forget(self, session: str) -> None:
+        """Have all workers give up the states of a session."""
+
+
+def shard_executor(executor: Executor | None) -> ShardExecutor:
+    """Return who works on the shards of a path where an executor carries out units.
+
+    That is its workers where it has some elsewhere, else the threads of this process.
+    """
+    return executor.shard_executor() if isinstance(executor, ProvidesShardExecutor) else IN_PROCESS
+
+
+class Elsewhere:
+    """Has workers elsewhere work on shards.
+
+    Parameters
+    ----------
+    workers : ShardWorkers
+    """
+
+    def __init__(self, workers: ShardWorkers) -> None:
+        self._workers = workers
+
+    @contextmanager
+    def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
+        """Provide a session; the workers give its states up afterwards.
+
+        Raises
+        ------
+        OutputError
+            Where the data cannot be written for the workers.
+        """
+        part = written(data)
+        self._workers.give(part)
+        own = _Session(self._workers, part, work, len(data.shards))
+        try:
+            yield own
+        finally:
+            self._workers.forget(own.name)
+
+
+class _Session:
+    def __init__(self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int) -> None:
+        self.name = uuid4().hex
+        self._workers, self._part, self._work, self._count = workers, part, work, count
+        self._room = workers.room()
+        self._messages: list[Any] = []
+        self._losses = 0  # with the shard that is waited for
+
+    def sum(self, message: Any, what: str = "summing over shards") -> Generator[WorkProgress, None, Sums]:
+        self._messages.append(message)
+        if not self._work.replayed:
+            del self._messages[:-1]
+        total = TreeSum()
+        waiting: dict[int, Answer] = {}
+        try:
+            for index in range(self._count):
+                for ahead in range(index, min(self._count, index + _AHEAD * self._workers.count)):
+                    if ahead not in waiting:
+                        waiting[ahead] = self._ask(ahead)
+                while (summands := self._settled(index, waiting)) is None:
+                    yield WorkProgress(what, index / self._count)
+                del waiting[index]
+                self._losses = 0
+                total.add(summands)
+                yield WorkProgress(what, (index + 1) / self._count)
+        finally:
+            for future in waiting.values():
+                future.cancel()
+        return total.result()
+
+    def _settled(self, index: int, waiting: dict[int, Answer]) -> Sums | None:
+        """Return a shard's answer, None where it is not there yet; asks again for one that is lost."""
+        future = waiting[index]
+        if not wait([future], timeout=_SIGN_SECONDS).done:
+            return None
+        lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
+        try:
+            summands = future.result()
+        except lost as error:
+            self._losses += 1
+            if self._losses > _LOSSES:
+                raise WorkerError(
+                    f"{self._losses} workers ended one after the other at the same work: they were killed, "
+                    "perhaps for want of memory, or cannot be reached. What is finished is kept; run again "
+                    "to go on."
+                ) from error
+            summands = None
+        if summands is None:
+            waiting[index] = self._ask(index, anew=True)
+        return summands
+
+    def _ask(self, index: int, anew: bool = False) -> Answer:
+        """Send a shard the last message, or all where its worker knows nothing of it."""
+        heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
+        messages = tuple(self._messages[heard:])
+        return self._workers.ask(
+            ShardCall(self.name, self._part, self._work, index, heard, messages, self._room)
+        )
+
+
+class ProcessWorkers:
+    """Processes of this machine, each with shards of its own; one that is lost is started anew.
+
+    Parameters
+    ----------
+    start : callable
+        Starts an executor of one process.
+    count : int
+        How many.
+    room : callable
+        Returns how many bytes of states all of them may keep in memory.
+    """
+
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
+
+    def __init__(self, start: Callable[[], Executor], count: int, room: Callable[[], float]) -> None:
+        self._start, self.count, self._room = start, count, room
+        self._processes = [start() for _ in range(count)]
+
+    def room(self) -> float | None:
+        """Return an equal share of what all of them may keep."""
+        return self._room() / self.count
+
+    def give(self, part: PartFile) -> None:
+        """Do nothing: they see the same disk."""
+
+    def ask(self, call: ShardCall) -> Answer:
+        """Have a call carried out by the process that has its shard, or by one in its place."""
+        place = call.index % self.count
+        try:
+            return self._processes[place].submit(answer, call)
+        except BrokenExecutor:
+            self._processes[place] = self._start()
+            return self._processes[place].submit(answer, call)
+
+    def forget(self, session: str) -> None:
+        """Have all of them give up the states of a session."""
+        for process in self._processes:
+            try:
+                process.submit(forget, session)
+            except (BrokenExecutor, RuntimeError):  # gone, with its states
+                continue
+
+
+def written(data: ShardedQueryData) -> PartFile:
+    """Write data to where other processes find them, unless they are there.
+
+    Raises
+    ------
+    OutputError
+        Where they cannot be written.
+    """
+    n = data.X.shape[1]
+    ids = np.arange(1, n + 1, dtype=np.int64)
+    queries = tuple(map(str, range(data.ptr.size - 1)))
+    part = RankingDataset(data.X, data.y, data.ptr, queries, ids, default_names(ids))
+    return PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
