@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.support import threads
+
+_TLS = {
+    "ca": "the certificate of the authority of a cluster",
+    "cert": "your certificate, signed by that authority",
+    "key": "the private key of your certificate",
+}
 
 
 def add_worker_options(parser: Any) -> None:
@@ -27,6 +35,8 @@ def add_worker_options(parser: Any) -> None:
         metavar="ADDRESS",
         help="a running dask scheduler, such as tcp://10.0.0.1:8786 (needs the extra cluster)",
     )
+    for name, what in _TLS.items():
+        group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{what}, for tls://…")
 
 
 @contextmanager
@@ -36,19 +46,20 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
     Raises
     ------
     PlanError
-        For both options at once.
+        For both options at once, or some certificates without the others.
     WorkerError, ParameterError, MissingExtraError
         Where there are none, or fewer than one is asked for.
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError("--workers: expected nothing beside --scheduler, which has workers of its own.")
+    certificates = _certificates(args)
     if args.workers == 1 or (args.workers is None and args.scheduler is None and threads.available() == 1):
         yield ALONE
         return
     from rankstudio.engine.experiment.execution import executors
 
     if args.scheduler is not None:
-        with executors.on_cluster(args.scheduler) as executor:
+        with executors.on_cluster(args.scheduler, certificates) as executor:
             yield Workers(executor)
     elif args.workers is not None:
         with executors.on_processes(args.workers) as executor:
@@ -56,3 +67,16 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
     else:
         with executors.on_threads() as executor:
             yield Workers.of_threads(executor, threads.available())
+
+
+def _certificates(args: argparse.Namespace) -> Certificates | None:
+    """Return the certificates that the options name, None where they name none."""
+    given = {name: getattr(args, f"tls_{name}") for name in _TLS}
+    if all(path is None for path in given.values()):
+        return None
+    missing = ", ".join(f"--tls-{name}" for name, path in given.items() if path is None)
+    if missing:
+        raise PlanError(f"{missing}: expected beside the other files of TLS, found nothing.")
+    if args.scheduler is None:
+        raise PlanError("--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… beside them.")
+    return Certificates(**given)

@@ -26,7 +26,8 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 
-and two warnings: ``MissingQueryWarning`` for what is most likely forgotten, and ``CacheWarning``.
+and three warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
+network that has to be trusted, and ``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -213,6 +214,10 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
 class CacheWarning(UserWarning):
     """Folders that cannot be written, or processes that cannot be had: the work is done without them."""
+
+
+class OpenClusterWarning(UserWarning):
+    """A scheduler on a network, without TLS: who reaches it can read the data and run code on its workers."""
 
 
 class MissingQueryWarning(UserWarning):

@@ -95,3 +95,19 @@ def test_what_cannot_be_is_said(folder: Path, capsys: pytest.CaptureFixture[str]
     message = r'pip install "rankstudio\[cluster\]"'
     with pytest.raises(MissingExtraError, match=message), executors.on_cluster("tcp://127.0.0.1:1"):
         pass
+
+
+def test_certificates_come_together_and_with_a_scheduler(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ["run", "--data", str(folder)]
+    assert main([*base, "--scheduler", "tls://127.0.0.1:1", "--tls-ca", "ca.pem"]) == 1
+    assert "--tls-cert, --tls-key: expected beside the other files of TLS" in capsys.readouterr().err
+    files = ["--tls-ca", __file__, "--tls-cert", __file__, "--tls-key", __file__]
+    assert main([*base, *files]) == 1
+    assert "expected --scheduler tls://" in capsys.readouterr().err
+    missing = str(tmp_path / "ca.pem")
+    assert main([*base, "--scheduler", "tls://127.0.0.1:1", *files[2:], "--tls-ca", missing]) == 1
+    told = capsys.readouterr().err
+    assert "--tls-ca: expected a PEM file that can be read (No such file or directory)" in told
+    assert missing in told

@@ -14,8 +14,12 @@ from pathlib import Path
 class LocalCluster:
     """A scheduler and workers, each a process that listens on the loopback alone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, certificates: tuple[Path, Path, Path] | None = None) -> None:
         self._folder = folder
+        self._tls: list[str] = []
+        if certificates is not None:
+            ca, cert, key = map(str, certificates)
+            self._tls = ["--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key, "--protocol", "tls"]
         self._stack = ExitStack()
         self.workers: list[subprocess.Popen] = []
         address = folder / "scheduler.json"
@@ -41,7 +45,15 @@ class LocalCluster:
             environment["RANKSTUDIO_CACHE_DIR"] = cache
         log = self._stack.enter_context((self._folder / f"{what}-{time.monotonic_ns()}.log").open("w"))
         process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", *options],
+            [
+                sys.executable,
+                "-m",
+                f"distributed.cli.dask_{what}",
+                "--host",
+                "127.0.0.1",
+                *self._tls,
+                *options,
+            ],
             stdout=log,
             stderr=log,
             env=environment,

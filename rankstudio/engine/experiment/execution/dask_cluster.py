@@ -21,6 +21,7 @@ from distributed.comm.core import CommClosedError, connect
 from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
@@ -33,15 +34,18 @@ _SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker 
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Cluster]:
+def connected(address: str, certificates: Certificates | None = None) -> Iterator[Cluster]:
     """Provide the workers of a running scheduler; see `on_cluster` among the executors."""
     until = time.monotonic() + _SECONDS
+    security = _security(certificates)
     try:
         # A client that finds nobody would leave a thread behind that looks for ever.
         socket.create_connection(get_address_host_port(address, strict=True), timeout=_SECONDS).close()
         with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
-            pool.submit(asyncio.run, _shake_hands(address, _left(until))).result()
-        client = Client(address, timeout=_left(until), set_as_default=False)  # type: ignore[no-untyped-call]
+            pool.submit(asyncio.run, _shake_hands(address, security, _left(until))).result()
+        client = Client(  # type: ignore[no-untyped-call]
+            address, timeout=_left(until), set_as_default=False, security=security
+        )
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
         why = str(error) or type(error).__name__
         raise WorkerError(
@@ -51,6 +55,18 @@ def connected(address: str) -> Iterator[Cluster]:
     with _quietly(), client:
         _check(client, address)
         yield Cluster(client)
+
+
+def _security(certificates: Certificates | None) -> Security:
+    """Return dask's settings with these certificates; those of its own files where there are none."""
+    if certificates is None:
+        return Security()  # type: ignore[no-untyped-call]
+    return Security(  # type: ignore[no-untyped-call]
+        require_encryption=True,
+        tls_ca_file=str(certificates.ca),
+        tls_client_cert=str(certificates.cert),
+        tls_client_key=str(certificates.key),
+    )
 
 
 @contextmanager
@@ -73,9 +89,9 @@ def _left(until: float) -> float:
     return max(until - time.monotonic(), 0.1)
 
 
-async def _shake_hands(address: str, seconds: float) -> None:
+async def _shake_hands(address: str, security: Security, seconds: float) -> None:
     """Connect and leave: OSError where what answers does not speak as the address says."""
-    arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
         async with asyncio.timeout(seconds):  # dask's own is over before the handshake
             comm = await connect(address, timeout=seconds, **arguments)  # type: ignore[no-untyped-call]

@@ -19,7 +19,14 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import CacheWarning, MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.errors import (
+    CacheWarning,
+    MissingExtraError,
+    OpenClusterWarning,
+    OutputError,
+    ParameterError,
+)
+from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import (
     FoldSource,
     Given,
@@ -163,28 +170,54 @@ def _threads_instead(count: int, reason: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def on_cluster(address: str) -> Iterator[Executor]:
+def on_cluster(address: str, certificates: Certificates | None = None) -> Iterator[Executor]:
     """Provide the workers of a running dask scheduler, and let go of them at the end.
 
     Parameters
     ----------
     address : str
-        Of the scheduler: "tcp://10.0.0.1:8786".
+        Of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with certificates.
+    certificates : Certificates, optional
+        For an address that begins with "tls://"; those of dask's own settings where they are not given.
 
     Raises
     ------
     MissingExtraError
         Without dask's library for clusters.
+    ParameterError
+        For certificates with an address without TLS.
     WorkerError
         Where no scheduler answers, it has no workers, or they have other versions than this process: their
         numbers might differ.
+
+    Warns
+    -----
+    OpenClusterWarning
+        Without TLS, unless the scheduler is on this machine: the network has to be trusted.
     """
+    encrypted = address.startswith("tls://")
+    if certificates is not None and not encrypted:
+        expected = "an address that begins with tls://, for certificates"
+        raise ParameterError("--scheduler", address, expected)
     try:
         from rankstudio.engine.experiment.execution.dask_cluster import connected  # noqa: PLC0415 - an extra, slow to load
     except ImportError as error:
         raise MissingExtraError("A run on a cluster", "dask.distributed", "cluster") from error
-    with connected(address) as cluster:
+    with connected(address, certificates) as cluster:
+        if not (encrypted or _on_this_machine(address)):
+            warnings.warn(
+                f"{address}: without TLS whoever reaches the scheduler can read the data and run code on its "
+                "workers, so that its network must be trusted; tls:// with certificates shuts others out.",
+                OpenClusterWarning,
+                stacklevel=3,
+            )
         yield cluster
+
+
+def _on_this_machine(address: str) -> bool:
+    """Tell whether an address is one of the loopback, which no other machine reaches."""
+    host = address.rsplit("://", maxsplit=1)[-1].rpartition(":")[0].strip("[]")
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 @contextmanager

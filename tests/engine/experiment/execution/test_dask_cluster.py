@@ -8,14 +8,16 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 from experiment.local_cluster import LocalCluster
 from experiment.small import assert_same, dataset, ended
+from experiment.tls_files import make_certificates
 
-from rankstudio.engine.errors import WorkerError
+from rankstudio.engine.errors import OpenClusterWarning, ParameterError, WorkerError
+from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.execution.executors import on_cluster
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -192,3 +194,37 @@ def test_work_that_is_cancelled_wakes_who_waits_for_it(cluster: LocalCluster) ->
         for future in waiting:
             with pytest.raises(CancelledError):
                 future.result(60)
+
+
+def test_a_cluster_with_certificates_listens_to_who_has_one(tmp_path: Path) -> None:
+    files = make_certificates(tmp_path)
+    made = LocalCluster(tmp_path, files)
+    try:
+        made.add_worker()
+        assert made.address.startswith("tls://127.0.0.1:")
+        with on_cluster(made.address, Certificates(*files)) as workers:
+            assert_same(ended(run(PLAN, dataset(), executor=workers)), ended(run(PLAN, dataset())))
+        with pytest.raises(WorkerError, match="no scheduler answers"), on_cluster(made.address):
+            pass
+    finally:
+        made.close()
+
+
+def test_without_certificates_a_network_has_to_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "connected", lambda *_: nullcontext())
+    for address in ("tcp://127.0.0.1:8786", "localhost:8786", "tls://10.0.0.1:8786"):
+        with on_cluster(address):
+            pass
+    with pytest.warns(OpenClusterWarning, match="must be trusted"), on_cluster("tcp://10.0.0.1:8786"):
+        pass
+
+
+def test_certificates_are_for_tls_and_can_be_read(tmp_path: Path) -> None:
+    here = Path(__file__)
+    with (
+        pytest.raises(ParameterError, match="tls://"),
+        on_cluster("tcp://127.0.0.1:1", Certificates(here, here, here)),
+    ):
+        pass
+    with pytest.raises(ParameterError, match="--tls-key"):
+        Certificates(here, here, tmp_path / "nothing.pem")
