@@ -18,6 +18,7 @@ from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool, share
 
@@ -89,7 +90,9 @@ def _greedy_paths(
             centred = centre(labels[number][:, None], data.ptr)
             relabelled = RelabelledGramRows(rows, data.centred[0], centred, data.ptr)
             search = LeaveQueryOutSearch(relabelled, regularization, rules.k)
-            found[number] = np.array([step.criterion for step in forward(search, rules)])
+            found[number] = np.array(
+                [step.criterion for step in forward(search, rules) if isinstance(step, Step)]
+            )
 
         share(executor, workers, learn, range(labels.shape[0]))
         return found

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.file_pages import in_file, release
 
 
 class Room:
@@ -27,13 +27,13 @@ class Room:
 
     def __init__(self, n_bytes: float, folder: Path | None = None) -> None:
         self.folder = folder
-        self._left = n_bytes
+        self._whole = self._left = n_bytes
         self._lock = threading.Lock()
 
-    def taken(self, n_bytes: int) -> bool:
-        """Take so many bytes, and return whether there is room for them."""
+    def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
+        """Take so many bytes where a share of the room stays free; return whether there was room for them."""
         with self._lock:
-            fits = n_bytes <= self._left
+            fits = n_bytes + spare * self._whole <= self._left
             self._left -= n_bytes if fits else 0
             return fits
 
@@ -65,8 +65,18 @@ class Scratch:
         OSError
             Where the disk has no room.
         """
+        return self._array(shape, 0.0)
+
+    def lasting(self, *shape: int) -> Floats:
+        """Return an array for what other works on the shard will ask for too, and that outlives this one.
+
+        A quarter of the room is left to what each work has for itself: that is written again and again.
+        """
+        return self._array(shape, 0.25)
+
+    def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         count = int(np.prod(shape, dtype=np.int64))
-        if not count or self._room.taken(8 * count):
+        if not count or self._room.taken(8 * count, spare):
             self._taken += 8 * count
             return np.empty(shape)
         with tempfile.TemporaryFile(dir=self._room.folder) as file:
@@ -74,6 +84,11 @@ class Scratch:
             array: Floats = np.ndarray(shape, np.float64, mmap.mmap(file.fileno(), 8 * count))
         self._mapped.append(array)
         return array
+
+    def share(self, array: Floats) -> None:
+        """Let the pages of an array that another work made go with those of the others."""
+        if in_file(array) and not any(array is mine for mine in self._mapped):
+            self._mapped.append(array)
 
     def release(self) -> None:
         """Let the pages of mapped arrays go: whoever asks next has them read again."""

@@ -9,10 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.file_pages import in_file, release
+from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 
 
@@ -51,10 +54,17 @@ class ShardedQueryData:
         return shards_of(self.ptr, self.documents)
 
     def shard(self, index: int) -> QueryData:
-        """Return the documents of a shard; its arrays are views."""
+        """Return the documents of a shard; its arrays are views, and what is remembered of it is kept."""
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        return QueryData(self.X[shard.rows], self.y[shard.rows], ptr, n_settings=self.n_settings)
+        data = QueryData(self.X[shard.rows], self.y[shard.rows], ptr, n_settings=self.n_settings)
+        vars(data)["remembered"] = self.remembered.setdefault(("shard", index), {})
+        return data
+
+    @cached_property
+    def whole(self) -> QueryData:
+        """All documents at once."""
+        return QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings)
 
     def release(self, index: int) -> None:
         """Let the mapped pages of a shard go."""
@@ -63,3 +73,51 @@ class ShardedQueryData:
     def session(self, work: ShardWork) -> AbstractContextManager[ShardSession]:
         """Have all shards begin a work, and provide what asks them for sums."""
         return self.executor.session(self, work)
+
+
+def by_shards(data: Any) -> ShardedQueryData | None:
+    """Return labelled dense data by shards, kept for the next method; None where one shard holds them all."""
+    if isinstance(data, ShardedQueryData):
+        return data if len(data.shards) > 1 else None
+    if type(data) is not QueryData or data.preferences is not None or len(shards_of(data.ptr)) < 2:
+        return None
+    if "by shards" not in data.remembered:
+        data.remembered["by shards"] = ShardedQueryData(data.X, data.y, data.ptr, n_settings=data.n_settings)
+    sharded: ShardedQueryData = data.remembered["by shards"]
+    return sharded
+
+
+def in_memory(data: Any, what: str) -> Any:
+    """Return data as those methods take them that look at all documents at once.
+
+    Parameters
+    ----------
+    data : ShardedQueryData or other
+        Any but the first are returned as they are.
+    what : str
+        Who does so, for the text of the error.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where the documents, and a centred copy of them, are larger than the memory budget.
+    """
+    if not isinstance(data, ShardedQueryData):
+        return data
+    if len(data.shards) == 1:
+        return data.shard(0)
+    needed, free = 2.0 * data.X.nbytes, budget()
+    if in_file(data.X) and needed > free:
+        raise OutOfMemoryError(
+            tr(
+                "{what} looks at all documents at once here: {m} documents with {n} features need {needed} "
+                "of memory or more, and the budget is {budget}; with a larger budget or fewer documents it runs."
+            ).format(
+                what=what,
+                m=f"{data.X.shape[0]:,}",
+                n=f"{data.X.shape[1]:,}",
+                needed=size(needed),
+                budget=size(free),
+            )
+        )
+    return data.whole

@@ -20,6 +20,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection impor
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.query_data import QueryData, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -159,20 +161,29 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         free = len(groups.groups) - len(groups.containing(self.banned))
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
-    def work(self, data: QueryData | SparseQueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
 
-        Floating search gives signs of life first, and the steps when all sets are final.
+        Floating search gives signs of life first, and the steps when all sets are final; learning by shards
+        does so before each.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         rules = self.rules(groups)
         cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
-        data = pair_rows(data, cost)
+        shards = by_shards(data)
+        if shards is not None and groups.trivial and self._sums_suffice(cost):
+            from rankstudio.engine.methods.selection.greedy_rankrls.sharded.sharded_search import (  # noqa: PLC0415 - numba
+                sharded_path,
+            )
+
+            yield from sharded_path(shards, regularization, rules, cost, self.algorithm)
+            return
+        rows = pair_rows(in_memory(data, "Greedy RankRLS"), cost)
         with ExitStack() as stack:
             k = groups.greatest(rules.k)
-            searches = Searches(data, regularization, k, self.algorithm, stack)
+            searches = Searches(rows, regularization, k, self.algorithm, stack)
             if not groups.trivial:
                 found = self._select_groups(searches, groups, rules)
                 yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
@@ -188,6 +199,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting}
         ranker = RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
         return ranker.left_out(data, columns)
+
+    def _sums_suffice(self, cost: PairCost) -> bool:
+        """Tell whether the parameters ask for a path that needs no more of its queries than sums."""
+        exact = self.search == "forward" and self.fitting == "pre"
+        return exact and self.algorithm in ("auto", "statistics", "rows" if cost.default else "statistics")
 
     def _select_groups(
         self, searches: Searches, groups: ColumnGroups, rules: Constraints

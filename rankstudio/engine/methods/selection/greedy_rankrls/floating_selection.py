@@ -25,13 +25,13 @@ class FloatingSearch(Search, Protocol):
 
 
 def floating(
-    greedy: Iterator[Step], search: FloatingSearch, rules: Constraints
+    greedy: Iterator[Step | WorkProgress], search: FloatingSearch, rules: Constraints
 ) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
     Parameters
     ----------
-    greedy : iterator of Step
+    greedy : iterator of Step or WorkProgress
         The greedy path under the same rules, one step a size.
     search : FloatingSearch
         With nothing selected.
@@ -62,9 +62,10 @@ def floating(
     Each set found costs the search O(t) selections and the criteria of all additions and removals once.
     """
     best: list[Step] = []
-    for step in greedy:
-        best.append(step)
-        yield WorkProgress("greedy search", step.number / rules.k)
+    for told in greedy:
+        if isinstance(told, Step):
+            best.append(told)
+            yield WorkProgress("greedy search", told.number / rules.k)
     sets = _BestSets(best, search, rules)
     size = reached = max(1, len(rules.pinned))
     while size <= sets.most:

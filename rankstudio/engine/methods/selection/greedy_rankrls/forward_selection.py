@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 
 TIE = 64 * float(np.finfo(np.float64).eps)
 """Two criteria tie that differ by no more than this share of the empty model's, their rounding."""
@@ -30,14 +30,14 @@ class Search(Protocol):
     def criterion(self) -> float:
         """Return the criterion of the present selection."""
 
-    def select(self, feature: int) -> None:
-        """Add a feature."""
+    def select(self, feature: int) -> Iterator[WorkProgress] | None:
+        """Add a feature; one that takes long gives signs of life meanwhile."""
 
     def weights(self) -> Floats:
         """Return the weights of the present selection, shape (n,)."""
 
 
-def forward(search: Search, rules: Constraints) -> Iterator[Step]:
+def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]:
     """Select pinned features, then the best ones, until there are k or none may be added.
 
     Parameters
@@ -48,8 +48,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step]:
 
     Yields
     ------
-    Step
-        One a feature; where none may be added at all, one of the empty model.
+    Step or WorkProgress
+        One step a feature; where none may be added at all, one of the empty model. Signs of life of the
+        search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -65,7 +66,7 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step]:
         best = _best(candidates, costs, before, empty, rules) if pinned is None else pinned
         if best is None:
             break
-        search.select(best)
+        yield from search.select(best) or ()
         left[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
         after = search.criterion()

@@ -1,0 +1,219 @@
+"""What greedy RankRLS does on one shard: statistics of its queries, and a step for each selected feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls.sharded import _shard_kernel as kernels
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
+from rankstudio.engine.querywise.query_data import QueryData
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Asks for [X^ y^]'[X^ y^]; by rows for X^'X^'s diagonal, X^'y^ and y^'y^ in its place, the rest 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Begins a path with ``total`` (2, n): squares of features and products with labels, of all shards."""
+
+    total: Floats
+
+
+@dataclass(frozen=True)
+class TotalRow:
+    """Asks for the products of a feature with all others, (n,)."""
+
+    feature: int
+
+
+@dataclass(frozen=True, eq=False)
+class Select:
+    """Adds a feature, with its products with all features, ``total`` (n,), of all shards."""
+
+    feature: int
+    total: Floats
+
+
+Message = Totals | Start | TotalRow | Select
+
+
+@dataclass(frozen=True)
+class GreedyWork:
+    """The part of a shard in the path for one λ.
+
+    Attributes
+    ----------
+    regularization : float
+        λ > 0.
+    k : int
+        How many features will be selected at most.
+    whole : bool
+        Whether there is a Gram matrix a query, which all λ share, or the rows of the selected features are
+        computed from the documents.
+    cost : PairCost
+        The default one where it is not whole.
+    """
+
+    replayed: ClassVar[bool] = True
+
+    regularization: float
+    k: int
+    whole: bool
+    cost: PairCost
+
+    def begin(self, data: QueryData, scratch: Scratch) -> GreedyState:  # noqa: D102 - of the protocol
+        return GreedyState(self, data, scratch)
+
+
+class Statistics(NamedTuple):
+    """What all λ share of a shard.
+
+    Attributes
+    ----------
+    known : tuple of ndarray
+        As `_shard_kernel.start` has it.
+    total : ndarray of shape (n + 1, n + 1)
+        What :class:`Totals` asks for.
+    gram : ndarray of shape (blocks, n, n, BLOCK)
+        The Gram matrices of the queries; of shape (blocks, BLOCK) and without meaning where there are none.
+    """
+
+    known: tuple[Floats, Floats, Floats]
+    total: Floats
+    gram: Floats
+
+
+class GreedyState:
+    """One shard in the path for one λ."""
+
+    def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
+        n, blocks, k = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK), work.k
+        self._work = work
+        shapes = [(n,)] * 4 + [(), (k * (k - 1) // 2,), (k,)]
+        arrays = _cut(scratch.empty, blocks, [*shapes, () if work.whole else (k, n)])
+        pivot, right, ev, vv, ee, lower, diagonal, rows = arrays
+        self._state: kernels.State = pivot, right, ev, vv, ee
+        self._factor = lower, diagonal
+        key = "greedy statistics", work.whole, work.cost
+        if key not in data.remembered:
+            data.remembered[key] = _statistics(data, work, scratch)
+        self._statistics: Statistics = data.remembered[key]
+        scratch.share(self._statistics.gram)
+        self._gram = self._statistics.gram if work.whole else rows
+        self._selected: list[int] = []
+        self._total = np.empty((k, n))
+
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+        match message:
+            case Totals():
+                return (self._statistics.total,)
+            case TotalRow(feature):
+                return (self._row(data, feature),)
+            case Start(total):
+                known, strength = self._statistics.known, self._work.regularization
+                kernels.start(known, total, strength, self._state)
+            case Select(feature, total):
+                self._select(feature, total)
+        return self._criteria()
+
+    def _row(self, data: QueryData, feature: int) -> Floats:
+        """Compute the products of a feature from the documents, where those of the next one belong."""
+        out, n = self._gram[:, len(self._selected)], data.X.shape[1]
+        kernels.products(data.X, feature, data.ptr, np.empty(n), np.empty(n), out)
+        return _over_queries(out)
+
+    def _select(self, feature: int, total: Floats) -> None:
+        t = len(self._selected)
+        self._total[t] = total
+        self._selected.append(feature)
+        selected = np.array(self._selected)
+        places = selected if self._work.whole else np.arange(t + 1)
+        kernels.select(
+            selected,
+            places,
+            self._left,
+            self._gram,
+            self._total[: t + 1],
+            self._work.regularization,
+            self._state,
+            self._factor,
+            np.empty((3 * t + 8, BLOCK)),
+        )
+
+    @property
+    def _left(self) -> Ints:
+        return np.setdiff1d(np.arange(self._total.shape[1]), self._selected)
+
+    def _criteria(self) -> tuple[Floats, ...]:
+        """Return the criterion with each feature added, 0 for those selected, and as it is."""
+        partial = np.zeros((self._gram.shape[0], self._total.shape[1]))
+        kernels.compare(self._left, self._state, partial)
+        return partial.sum(axis=0), np.array([self._state[-1].sum()])
+
+
+def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statistics:
+    n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
+    shapes = [(n,), (n,), (), (n, n) if work.whole else ()]
+    squares, rights, labels, gram = _cut(scratch.lasting, blocks, shapes)
+    total = np.zeros((n + 1, n + 1))
+    for block, rows in enumerate(_blocks(data, work.cost)):
+        X, y = rows.centred
+        if not work.whole:
+            Z = np.column_stack((X, y))
+            of_labels = np.add.reduceat(Z * y[:, None], rows.ptr[:-1])
+            of_squares = np.add.reduceat(X * X, rows.ptr[:-1])
+        else:
+            grams = _grams(X, y, rows)
+            kernels.side_by_side(grams, gram[block])
+            total += grams.sum(axis=0)
+            of_labels, of_squares = grams[:, n], np.diagonal(grams, axis1=1, axis2=2)[:, :n]
+        width = rows.ptr.size - 1
+        for known, values in ((squares, of_squares), (rights, of_labels[:, :n]), (labels, of_labels[:, n])):
+            known[block, ..., :width] = values.T
+            known[block, ..., width:] = 0.0
+    if not work.whole:
+        total[np.diag_indices(n)] = _over_queries(squares)
+        total[n, :n] = total[:n, n] = _over_queries(rights)
+        total[n, n] = labels.sum()
+    return Statistics((squares, rights, labels), total, gram)
+
+
+def _blocks(data: QueryData, cost: PairCost) -> Iterator[QueryData]:
+    """Yield the rows of a cost of ``BLOCK`` queries at a time."""
+    for first in range(0, data.ptr.size - 1, BLOCK):
+        ptr = data.ptr[first : first + BLOCK + 1]
+        rows = slice(ptr[0], ptr[-1])
+        yield PairRows.of(QueryData(data.X[rows], data.y[rows], ptr - ptr[0]), cost)
+
+
+def _grams(X: Floats, y: Floats, rows: QueryData) -> Floats:
+    """Return [X y]'[X y] of each query of a block, (queries, n + 1, n + 1)."""
+    Z = np.column_stack((X, y))
+    grams = np.empty((rows.ptr.size - 1, Z.shape[1], Z.shape[1]))
+    for q, gram in enumerate(grams):
+        part = Z[rows.ptr[q] : rows.ptr[q + 1]]
+        np.matmul(part.T, part, out=gram)
+    return grams
+
+
+def _cut(empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+    """Return arrays of shape (blocks, …, BLOCK) that are parts of one: each of those may be an open file."""
+    sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
+    parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
+    return [part.reshape(blocks, *shape, BLOCK) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def _over_queries(blocks: Floats) -> Floats:
+    totals: Floats = blocks.sum(axis=0).sum(axis=-1)
+    return totals

@@ -1,0 +1,126 @@
+"""The greedy path over shards: this process knows totals over all queries, and shards their own ones."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work import (
+    GreedyWork,
+    Message,
+    Select,
+    Start,
+    TotalRow,
+    Totals,
+)
+from rankstudio.engine.methods.shards.session import ShardSession, Sums
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.steps import Step, WorkProgress
+
+_MOST_STATISTICS = 2  # times the documents' numbers: Gram matrices may take that much
+_MOST_FEATURES = 16  # times k: with more, the rows of k of them are computed sooner than whole Gram matrices
+
+
+def sharded_path(
+    data: ShardedQueryData,
+    regularization: float,
+    rules: Constraints,
+    cost: PairCost,
+    algorithm: str,
+) -> Iterator[Step | WorkProgress]:
+    """Yield the steps of the greedy path, and a sign of life a shard in between.
+
+    Parameters
+    ----------
+    data : ShardedQueryData
+    regularization : float
+        λ > 0.
+    rules : Constraints
+    cost : PairCost
+    algorithm : {"auto", "statistics", "rows"}
+        "rows" is for the default cost.
+
+    Notes
+    -----
+    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ and then O(Qnk²) for
+    each, in O(Qn²) memory of the workers; "rows" O(kmn + Qnk²) in O(Qnk). This process keeps O(n² + k²).
+    "auto" looks at the shape of the data alone, so that its bits do not depend on the memory there is.
+    """
+    if algorithm == "auto":
+        (m, n), Q = data.X.shape, data.ptr.size - 1
+        small = Q * (n + 1) <= _MOST_STATISTICS * m and n <= _MOST_FEATURES * rules.k
+        algorithm = "statistics" if small or not cost.default else "rows"
+    work = GreedyWork(regularization, rules.k, algorithm == "statistics", cost)
+    with data.session(work) as session:
+        search = ShardedSearch(session, work)
+        key = "greedy totals", work.whole, cost
+        if key not in data.remembered:
+            data.remembered[key] = (yield from search.ask(Totals()))[0]
+        yield from search.start(data.remembered[key])
+        yield from forward(search, rules)
+
+
+class ShardedSearch:
+    """Leave-query-out criterion of every feature that could be added to a growing selection.
+
+    It is a search of :mod:`forward_selection` whose steps are sums over shards.
+
+    Parameters
+    ----------
+    session : ShardSession
+        With nothing selected.
+    work : GreedyWork
+        That it is of.
+    """
+
+    def __init__(self, session: ShardSession, work: GreedyWork) -> None:
+        self._session, self._work = session, work
+        self.selected: tuple[int, ...] = ()
+        self._factor = np.empty((work.k, work.k)), np.empty(work.k)
+
+    def ask(self, message: Message) -> Generator[WorkProgress, None, Sums]:
+        """Ask all shards for sums."""
+        return self._session.sum(message, "comparing features")
+
+    def start(self, total: Floats) -> Iterator[WorkProgress]:
+        """Begin with the answer to :class:`Totals`, shape (n + 1, n + 1)."""
+        n = total.shape[0] - 1
+        self._total, self._coef = total, np.zeros(n)
+        yield from self._compare(Start(np.stack([np.diagonal(total)[:n], total[n, :n]])))
+
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,)."""
+        varies: Bools = np.diagonal(self._total)[:-1] > 0
+        return varies
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,)."""
+        return self._costs[candidates]
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection."""
+        return float(self._criterion[0])
+
+    def weights(self) -> Floats:
+        """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
+        return self._coef.copy()
+
+    def select(self, feature: int) -> Iterator[WorkProgress]:
+        """Add a feature to the selection, giving a sign of life a shard."""
+        row = self._total[feature]
+        if not self._work.whole:
+            row = np.append((yield from self.ask(TotalRow(feature)))[0], row[-1])
+        yield from self._compare(Select(feature, row[:-1]))
+        self.selected = (*self.selected, feature)
+        arguments = row, self._work.regularization, np.array(self.selected)
+        _statistics_kernel.extend(*arguments, *self._factor, self._coef)
+
+    def _compare(self, message: Message) -> Iterator[WorkProgress]:
+        self._costs, self._criterion = yield from self.ask(message)

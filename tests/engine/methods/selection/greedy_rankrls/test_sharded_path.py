@@ -1,0 +1,173 @@
+"""The greedy path by shards: that of the whole array, exact, and of the same bits wherever the shards lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import leave_query_out_error
+from strategies import Problem, problems, tolerance
+
+from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.methods.shards.session import InProcess
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support.shard import DOCUMENTS
+
+ALGORITHMS = ["statistics", "rows"]
+
+
+def path(data: Any, k: int | None = None, regularization: float = 1.0, **parameters: Any) -> list[Step]:
+    told = GreedyRankRLS(k, regularization, **parameters).work(data)
+    return [step for step in told if isinstance(step, Step)]
+
+
+def generic(n_queries: int = 150, n: int = 12, seed: int = 0) -> QueryData:
+    """Queries of 1 to 19 documents, a constant feature, two equal ones, and no ties beside them."""
+    rng = np.random.default_rng(seed)
+    ptr = np.cumsum([0, *rng.integers(1, 20, n_queries)])
+    X = rng.standard_normal((ptr[-1], n)) + 100.0
+    X[:, 4], X[:, 9] = 0.3, X[:, 6]
+    y = np.round(X[:, 1] + 0.5 * X[:, 6] + 0.3 * X[:, 7] + 0.5 * rng.standard_normal(ptr[-1]))
+    return QueryData(X, y, ptr)
+
+
+def sharded(data: QueryData, documents: int, room: float = 1e9) -> ShardedQueryData:
+    return ShardedQueryData(data.X, data.y, data.ptr, InProcess(lambda: room), documents=documents)
+
+
+def same(left: list[Step], right: list[Step]) -> bool:
+    def numbers(step: Step) -> Iterator[np.ndarray]:
+        yield from (step.coef, step.candidates, np.array([step.criterion, step.before]))
+
+    return [step.selected for step in left] == [step.selected for step in right] and all(
+        np.array_equal(a, b, equal_nan=True)
+        for one, two in zip(left, right, strict=True)
+        for a, b in zip(numbers(one), numbers(two), strict=True)
+    )
+
+
+@given(problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(ALGORITHMS))
+def test_criteria_are_those_of_retraining(problem: Problem, documents: int, algorithm: str) -> None:
+    data = group(problem.X, problem.y, problem.qid)
+    relative, absolute = tolerance(problem)
+    for step in path(sharded(data, documents), regularization=problem.regularization, algorithm=algorithm):
+        expected = leave_query_out_error(
+            problem.X, problem.y, problem.qid, list(step.selected), problem.regularization
+        )
+        assert step.criterion == pytest.approx(expected, rel=relative, abs=absolute)
+        assert step.candidates[step.selected[-1]] == pytest.approx(expected, rel=relative, abs=absolute)
+
+
+@given(problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(ALGORITHMS))
+def test_steps_are_those_of_the_whole_array(problem: Problem, documents: int, algorithm: str) -> None:
+    data = group(problem.X, problem.y, problem.qid)
+    relative, absolute = tolerance(problem)
+    whole = path(data, regularization=problem.regularization)
+    # Pinned, so that features that tie but for rounding come in the same order.
+    known = {"pinned": whole[-1].selected, "regularization": problem.regularization}
+    for step, expected in zip(
+        path(sharded(data, documents), algorithm=algorithm, **known), path(data, **known), strict=True
+    ):
+        within = {"rtol": 2 * relative, "atol": 2 * absolute}
+        np.testing.assert_allclose(step.candidates, expected.candidates, **within)
+        np.testing.assert_allclose(
+            [step.criterion, step.before], [expected.criterion, expected.before], **within
+        )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("documents", [1, 40, 300])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"k": 4, "n_candidates": 3, "seed": 5},
+        {"pinned": (5, 4), "banned": (1,)},
+        {"costs": np.arange(1.0, 13.0), "budget": 20.0},
+        {"size_penalty": 1e-3, "regularization": 1e-3},
+    ],
+    ids=["all", "random candidates", "pinned and banned", "costs", "penalty"],
+)
+def test_features_are_those_of_the_whole_array(
+    algorithm: str, documents: int, parameters: dict[str, Any]
+) -> None:
+    whole, data = path(generic(), **parameters), sharded(generic(), documents)
+    steps = path(data, algorithm=algorithm, **parameters)
+    assert [step.selected for step in steps] == [step.selected for step in whole]
+    np.testing.assert_allclose(steps[-1].coef, whole[-1].coef, rtol=1e-8, atol=1e-10)
+    assert steps[-1].selected[-1] == 4 or 4 not in steps[-1].selected or "pinned" in parameters
+
+
+@pytest.mark.parametrize(
+    "loss", [{"cost": "unit"}, {"cost": "inverse", "weighting": "pairs"}, {"ties": False}], ids=str
+)
+def test_losses_of_pairs_are_sums_over_shards_too(loss: dict[str, Any]) -> None:
+    whole, steps = path(generic(), **loss), path(sharded(generic(), 100), **loss)
+    assert [step.selected for step in steps] == [step.selected for step in whole]
+    criteria = [[step.criterion for step in found] for found in (steps, whole)]
+    np.testing.assert_allclose(*criteria, rtol=1e-11)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_memory_disk_and_threads_give_the_same_bits(algorithm: str, tmp_path: Path) -> None:
+    data = generic()
+    expected = path(sharded(data, 90), algorithm=algorithm)
+    np.save(tmp_path / "X.npy", data.X)
+    mapped = QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr)
+    for given_rows in (data, mapped):
+        for room in (0.0, 3e5, 1e9):
+            for count in (1, 2, 5):
+                with threads.at_most(count):
+                    assert same(path(sharded(given_rows, 90, room), algorithm=algorithm), expected)
+
+
+def test_what_one_setting_found_out_gives_another_the_same_bits() -> None:
+    data, fresh = sharded(generic(), 90, room=1e5), sharded(generic(), 90)
+    path(data, regularization=0.25)
+    assert same(path(data, regularization=4.0), path(fresh, regularization=4.0))
+
+
+def test_data_of_several_shards_are_learned_from_by_shards() -> None:
+    data = generic(7500)
+    assert data.y.size > DOCUMENTS
+    assert same(path(data, 4), path(ShardedQueryData(data.X, data.y, data.ptr), 4))
+
+
+def test_shards_give_signs_of_life_and_steps_one_by_one() -> None:
+    data = sharded(generic(), 90)
+    told = list(GreedyRankRLS(3).work(data))
+    places = [place for place, value in enumerate(told) if isinstance(value, Step)]
+    count = len(data.shards)
+    # The totals and the first comparison, then one round a step.
+    assert places == [3 * count, 4 * count + 1, 5 * count + 2]
+    assert all(isinstance(value, WorkProgress) for value in told[: 3 * count])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"search": "floating"}, {"fitting": "back"}, {"groups": [[0, 1]]}, {"algorithm": "columns"}],
+    ids=str,
+)
+def test_what_needs_all_documents_at_once_has_them_where_they_fit(
+    parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    data = generic()
+    whole = path(data, 5, **parameters)
+    assert same(path(sharded(data, 90), 5, **parameters), whole)
+    np.save(tmp_path / "X.npy", data.X)
+    mapped = QueryData(np.load(tmp_path / "X.npy", mmap_mode="r"), data.y, data.ptr)
+    assert same(path(sharded(mapped, 90), 5, **parameters), whole)
+    with (
+        memory.within(1e5),
+        pytest.raises(OutOfMemoryError, match=r"budget is 0\.1 MB; with a larger budget"),
+    ):
+        path(sharded(mapped, 90), 5, **parameters)
