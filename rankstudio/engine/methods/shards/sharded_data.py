@@ -110,8 +110,9 @@ def in_memory(data: Any, what: str) -> Any:
     if in_file(data.X) and needed > free:
         raise OutOfMemoryError(
             tr(
-                "{what} looks at all documents at once here: {m} documents with {n} features need {needed} "
-                "of memory or more, and the budget is {budget}; with a larger budget or fewer documents it runs."
+                "{what} looks at all documents at once here: {m} documents with {n} features need "
+                "{needed} of memory or more, and the budget is {budget}; with a larger budget or fewer "
+                "documents it runs."
             ).format(
                 what=what,
                 m=f"{data.X.shape[0]:,}",
