@@ -29,6 +29,7 @@ COMMANDS = (
     "predict",
     "export",
     "convert",
+    "generate",
     "methods",
     "completion",
 )

@@ -30,6 +30,8 @@ def examples(command: str) -> list[str]:
 
 ALL = [example for command in COMMANDS for example in examples(command)]
 SLOW = {
+    "generate made-up",  # gigabytes
+    "generate made-up --documents 12e6 --queries 1e5",
     "run selectors --data MQ2008",  # thirty methods
     "reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json",
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",

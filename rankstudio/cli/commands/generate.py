@@ -1,0 +1,70 @@
+"""``rankstudio generate``: made-up data of any size."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+from pathlib import Path
+
+from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.step_counter import last_state
+
+INTERRUPTED = 130
+
+HELP = "write made-up data of any size, to try out what a computer can do"
+DESCRIPTION = """\
+Write train.txt, vali.txt and test.txt in FOLDER, LETOR text in the manner of MSLR-WEB30K: counts, shares and
+scores, graded from 0 to 4, 60, 20 and 20 percent of the queries. Some features tell much of relevance, some
+little, every eighth nothing. Equal options give equal files.
+
+  rankstudio generate made-up                                     as large as MSLR-WEB30K: 5 GB
+  rankstudio generate made-up --documents 12e6 --queries 1e5
+  rankstudio generate made-up --documents 2e4 --queries 200 --features 30 --seed 7
+
+No file that is there is replaced but with --force."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="where to; made where it is missing")
+    for option, default, what in (
+        ("--documents", 3_771_125, "how many documents all queries have together"),
+        ("--queries", 31_531, "how many queries"),
+        ("--features", 136, "how many features"),
+        ("--seed", 0, "another one gives other data"),
+    ):
+        parser.add_argument(
+            option, type=_whole_number, default=default, metavar="N", help=f"{what}; {default:,} by default"
+        )
+    add_force_option(parser)
+    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.data.generation.large_folder import LargeData, write_folder, written_files
+
+    data = LargeData(args.documents, args.queries, args.features, args.seed)
+    files = written_files(args.folder)
+    refuse_existing(files.values(), args.force)
+    with closing(write_folder(data, args.folder)) as steps:
+        _, stopped = last_state(steps, lambda done: done, data.n_documents)
+    if stopped:
+        return INTERRUPTED
+    if args.json:
+        print(as_json([{"path": str(path), "bytes": path.stat().st_size} for path in files.values()]))
+    else:
+        print(*files.values(), sep="\n")
+    return 0
+
+
+def _whole_number(text: str) -> int:
+    """Return a whole number that may be written as 3.77e6."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer() or number > 1e15:
+        raise argparse.ArgumentTypeError(f"expected a whole number such as 31531 or 3.77e6, got {text}")
+    return int(number)

@@ -1,0 +1,1 @@
+"""Made-up data larger than memory, written as text query by query."""

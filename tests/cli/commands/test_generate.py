@@ -1,0 +1,43 @@
+"""``rankstudio generate``, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.folders import open_dataset
+
+FEW = ["--documents", "1e2", "--queries", "10", "--features", "4"]
+
+
+def test_the_same_options_give_the_same_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert main(["generate", str(tmp_path / name), *FEW]) == 0
+    for part in ("train.txt", "vali.txt", "test.txt"):
+        assert (tmp_path / "a" / part).read_bytes() == (tmp_path / "b" / part).read_bytes()
+    assert open_dataset(tmp_path / "a").folds[0].train.n_queries == 6
+
+
+def test_what_was_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", str(tmp_path), *FEW, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [Path(entry["path"]).stat().st_size for entry in printed] == [e["bytes"] for e in printed]
+
+
+def test_files_are_replaced_with_force_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "vali.txt").write_text("mine")
+    assert main(["generate", str(tmp_path), *FEW]) == 1
+    assert "There is such a file already" in capsys.readouterr().err
+    assert (tmp_path / "vali.txt").read_text() == "mine"
+    assert main(["generate", str(tmp_path), *FEW, "--force"]) == 0
+
+
+def test_a_number_that_is_not_whole_is_a_wrong_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["generate", str(tmp_path), "--documents", "1.5"])
+    assert "expected a whole number such as 31531 or 3.77e6, got 1.5" in capsys.readouterr().err
