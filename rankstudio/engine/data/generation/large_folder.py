@@ -171,4 +171,5 @@ def _shaped(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[An
         shaped = np.float32(5e5) * (column / (np.float32(1) + np.abs(column)) + np.float32(1))
     else:
         shaped = np.float32(6e6) * np.maximum(column + shared + np.float32(1.0), np.float32(0.0))
-    return np.floor(shaped)
+    shaped = np.floor(shaped)
+    return shaped
