@@ -80,36 +80,96 @@ def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:
     MissingExtraError
         Where the library of Zstandard is not installed.
     """
-    begin = content[: len(XZ)].tobytes()
-    found = next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
-    if found is None:
+    if _kind_of(content[: len(XZ)].tobytes()) is None:
         return content
-    kind, make = found
     # The pieces and the text that is made of them are there at the same time.
     pieces = _Pieces(path, memory.available() / 2)
     size = len(content) - PADDING
-    position = 0
+    packed = (content[at : min(at + _PIECE, size)].tobytes() for at in range(0, size, _PIECE))
     try:
-        while position < size and not pieces.binary:  # there may be several members
-            position = _unpack_member(path, kind, make(path), content[:size], position, pieces, progress)
-            position = _skip_zeros(content[:size], position)
+        for piece in unpacked_pieces(path, packed):
+            progress.check()
+            pieces.append(piece)
+            if pieces.binary:
+                break
         text = padded(path, pieces.size)
     except MemoryError:
         raise FileAccessError(path, tr("what is in the compressed file does not fit into memory.")) from None
-    except Exception as error:
-        if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
-            type(error).__name__ != "ZstdError"
-        ):
-            raise
-        raise FileAccessError(
-            path,
-            tr("the compressed file is damaged; expected a complete {kind} file.").format(kind=kind),
-        ) from None
     done = 0
     for piece in pieces.kept:
         text[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         done += len(piece)
     return text
+
+
+def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text that is packed in a file, or what the file holds where it is not packed.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    packed : iterator of bytes
+        What it holds, the first of them not shorter than what tells a packed file.
+
+    Raises
+    ------
+    FileAccessError
+        If the compressed file is damaged or cut short.
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    waiting = next(packed, b"")
+    found = _kind_of(waiting)
+    if found is None:
+        yield waiting
+        yield from packed
+        return
+    kind, make = found
+    member: _Member | None = None
+    while True:
+        if member is None:  # there may be several, and zeros between them, which fill up tapes
+            waiting = waiting.lstrip(b"\0")
+            member = make(path) if waiting else None
+        if member is not None:
+            yield from _unpacked(path, kind, member, waiting)
+            if member.eof:
+                waiting, member = waiting[len(waiting) - member.unused :], None
+                continue
+        following = next(packed, None)
+        if following is None:
+            break
+        waiting = following
+    if member is not None:
+        raise FileAccessError(
+            path,
+            tr("the compressed file is cut short; expected a complete {kind} file.").format(kind=kind),
+        )
+
+
+def _kind_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
+    """Return by what a file that begins so is packed, and what unpacks it; None for text."""
+    return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
+
+
+def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
+    """Yield what comes of so many bytes more of a packed text."""
+    pieces = member.pieces(waiting)
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration:
+            return
+        except Exception as error:
+            if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
+                type(error).__name__ != "ZstdError"
+            ):
+                raise
+            raise FileAccessError(
+                path,
+                tr("the compressed file is damaged; expected a complete {kind} file.").format(kind=kind),
+            ) from None
+        yield piece
 
 
 def read_beginning(path: Path, most: int = _PIECE) -> bytes:
@@ -257,37 +317,3 @@ _KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
     (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MOST_XZ))),
     (ZSTANDARD, "Zstandard", _Zstandard),
 )
-
-
-def _unpack_member(
-    path: Path,
-    kind: str,
-    member: _Member,
-    packed: Bytes,
-    position: int,
-    pieces: _Pieces,
-    progress: ReadProgress,
-) -> int:
-    """Append what the member at a position holds to ``pieces``; return the position behind it."""
-    while not member.eof and not pieces.binary:
-        waiting = packed[position : position + _PIECE].tobytes()
-        position += len(waiting)
-        if not waiting:
-            raise FileAccessError(
-                path,
-                tr("the compressed file is cut short; expected a complete {kind} file.").format(kind=kind),
-            )
-        for piece in member.pieces(waiting):
-            progress.check()
-            pieces.append(piece)
-            if pieces.binary:
-                break
-    return position - member.unused
-
-
-def _skip_zeros(packed: Bytes, position: int) -> int:
-    """Return the position of the next byte that is not 0: zeros fill up tapes."""
-    while position < len(packed) and packed[position] == 0:
-        filled = packed[position : position + _PIECE] != 0
-        position += int(filled.argmax()) if filled.any() else len(filled)
-    return position

@@ -33,7 +33,7 @@ def regular_file_size(path: Path) -> int:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise _refusal(path, error) from None
+        raise refusal(path, error) from None
     if stat.S_ISDIR(status.st_mode):
         raise FileAccessError(path, tr("found a folder, expected a file."))
     if not stat.S_ISREG(status.st_mode):
@@ -80,7 +80,7 @@ def read_file(path: Path, progress: ReadProgress) -> Bytes:
                 progress.advance(count / 2)
             same = done == size == os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise _refusal(path, error) from None
+        raise refusal(path, error) from None
     if not same:
         raise FileAccessError(path, tr("the file changed its size while it was read; please try again."))
     return content
@@ -138,7 +138,7 @@ def padded(path: Path, size: int) -> Bytes:
     return content
 
 
-def _refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
+def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Put an error of the operating system into words."""
     if isinstance(error, FileNotFoundError):
         return FileAccessError(path, tr("there is no such file."))

@@ -15,7 +15,6 @@ from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.letor import _line_kernel as kernels
 from rankstudio.engine.data.letor.file_access import PADDING
 from rankstudio.engine.data.letor.format_errors import (
-    BINARY,
     MISSING,
     MOST_FEATURES,
     OLD_LINE_END,
@@ -26,26 +25,15 @@ from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.query_grouping import copy_comments, group
 from rankstudio.engine.data.letor.query_groups import group_by_size
+from rankstudio.engine.data.letor.text_pieces import TextPiece, count_lines, cut, line_end, skip_mark
 from rankstudio.engine.errors import DatasetError, FormatError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
-_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
 _PEEK = 1 << 16
-_WINDOW = 1 << 12
 _FEW_HARD = 64
 _HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
 _BESIDE = 41  # bytes of a row beside its features
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Whole lines of the text, and the row that the first document of them gets."""
-
-    begin: int
-    end: int
-    row: int
-    lines: int
 
 
 @dataclass(frozen=True)
@@ -75,6 +63,34 @@ class _Rows:
 
     def at(self, rows: Ints) -> _Rows:
         return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedLines:
+    """The documents of some lines of a text, in their order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+        Features; NaN where a value is missing.
+    y : ndarray of shape (m,)
+        Labels.
+    spans : ndarray of shape (m, 4)
+        Where in the text the query id and the comment of each are.
+    new_query : ndarray of shape (m,)
+        False where a document has the query id of the one before it.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    n_values : int
+        How many values the lines give.
+    """
+
+    X: Floats
+    y: Floats
+    spans: Ints
+    new_query: Bools
+    missing: Ints
+    n_values: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +148,51 @@ def parse_text(
     Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning
     did not tell; memory O(m n) for m documents and n features.
     """
+    lines = parse_lines(
+        path,
+        text,
+        pool,
+        progress,
+        n_features=n_features,
+        refuse=refuse,
+        first_id=first_id,
+        with_query=sizes is None,
+    )
+    refuse_nothing(path, len(text) == PADDING, *lines.X.shape)
+    return _assemble(path, text, lines, sizes)
+
+
+def parse_lines(
+    path: Path,
+    text: Bytes,
+    pool: Executor,
+    progress: ReadProgress,
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+    first_id: int = 1,
+    with_query: bool = True,
+    begins: bool = True,
+    width: int = 0,
+) -> ParsedLines:
+    """Parse some lines of LETOR text, of which there may be none; see `parse_text`.
+
+    Parameters
+    ----------
+    path, text, pool, progress, n_features, refuse, first_id
+        As for `parse_text`, which says what is raised.
+    with_query : bool
+        Whether the lines say their query.
+    begins : bool
+        Whether these are the first lines of the file.
+    width : int
+        Least number of columns.
+    """
     most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
     size = len(text) - PADDING
-    pieces = _cut(path, text, size, pool, progress)
-    how = _How(most_features, refuse, 1 - first_id, sizes is None)
-    width = _peek_width(text, pieces, how)
+    pieces = cut(path, text, skip_mark(path, text) if begins else 0, size, pool, progress)
+    how = _How(most_features, refuse, 1 - first_id, with_query)
+    width = max(width, _peek_width(text, pieces, how))
     while True:
         rows = _allocate(path, sum(p.lines for p in pieces), width)
         futures = [pool.submit(_parse_piece, text, p, rows, how) for p in pieces]
@@ -157,7 +213,22 @@ def parse_text(
     for outcome in outcomes:
         if outcome.problems:
             raise format_error(path, text, *min(outcome.problems), most_features)
-    return _assemble(path, text, pieces, rows, outcomes, sizes)
+    counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
+    if counts != [p.lines for p in pieces]:  # there were blank lines
+        kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
+        rows = rows.at(np.concatenate(kept))
+    missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
+    n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
+    return ParsedLines(rows.X, rows.y, rows.spans, rows.new_query, missing, n_values)
+
+
+def refuse_nothing(path: Path, empty: bool, n_documents: int, n_features: int) -> None:
+    """Raise `FormatError` for a file without documents, or without features."""
+    if n_documents == 0:
+        found = "an empty file" if empty else "no documents"
+        raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
+    if n_features == 0:
+        raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
 
 
 def warm_up() -> None:
@@ -168,72 +239,15 @@ def warm_up() -> None:
         parse_text(Path("warm-up"), text, pool, ReadProgress())
 
 
-def _cut(path: Path, text: Bytes, size: int, pool: Executor, progress: ReadProgress) -> list[_Piece]:
-    """Cut the text at ends of lines, and count the lines of the pieces."""
-    begin = _skip_mark(path, text)
-    ends: list[int] = []
-    at = begin
-    while at < size:
-        at = _line_end(text, min(at + _PIECE, size) - 1, size)
-        ends.append(at)
-    begins = [begin, *ends][: len(ends)]
-    counts = [pool.submit(_count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
-    pieces: list[_Piece] = []
-    row = 0
-    for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
-        if zero:
-            raise format_error(path, text, _find(text, b"\0", b, e), BINARY, 0)
-        lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
-        pieces.append(_Piece(b, e, row, lines))
-        row += lines
-    return pieces
-
-
-def _skip_mark(path: Path, text: Bytes) -> int:
-    """Return where the text begins, which is behind UTF-8's byte order mark."""
-    head = text[:3].tobytes()
-    if head == b"\xef\xbb\xbf":
-        return 3
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FormatError(
-            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; please save the file so")
-        )
-    return 0
-
-
-def _line_end(text: Bytes, position: int, size: int) -> int:
-    """Return the position behind the line that a position is on."""
-    return min(_find(text, b"\n", position, size) + 1, size)
-
-
-def _find(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the first position of a byte from ``begin`` on, ``end`` where there is none before that."""
-    for window in range(begin, end, _WINDOW):
-        found = text[window : window + _WINDOW].tobytes().find(byte)
-        if found >= 0:
-            return min(window + found, end)
-    return end
-
-
-def _count_lines(text: Bytes) -> tuple[int, bool]:
-    """Return the number of newlines, and whether there is a zero byte."""
-    newlines, zero = 0, False
-    for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
-        piece = text[begin : begin + _PIECE]
-        newlines += int(np.count_nonzero(piece == ord("\n")))
-        zero = zero or bool(piece.min() == 0)
-    return newlines, zero
-
-
-def _peek_width(text: Bytes, pieces: list[_Piece], how: _How) -> int:
+def _peek_width(text: Bytes, pieces: list[TextPiece], how: _How) -> int:
     """Return the greatest feature id in the first lines: the width, nearly always."""
     if not pieces:
         return 0
     first = pieces[0]
-    end = _line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
-    lines = _count_lines(text[first.begin : end])[0] + 1
+    end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
+    lines = count_lines(text[first.begin : end])[0] + 1
     outcome = _parse_piece(
-        text, _Piece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
+        text, TextPiece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
     )
     return int(outcome.tally[kernels.GREATEST_ID])
 
@@ -256,7 +270,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
         ) from None
 
 
-def _parse_piece(text: Bytes, piece: _Piece, rows: _Rows, how: _How) -> _Outcome:
+def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outcome:
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FEW_HARD
@@ -305,8 +319,11 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, i
             rows.X[row, column] = value
 
 
-def _refuse_hidden(path: Path, text: Bytes, begins: Ints, comments: TextComments) -> None:
+def refuse_hidden(path: Path, text: Bytes, spans: Ints, comments: TextComments) -> None:
     """Raise `FormatError` where a comment has a document in it, behind a line end of old."""
+    if not np.any(comments.content == ord("\r")):
+        return
+    begins = spans[:, kernels.COMMENT_BEGIN]
     for hidden in _HIDDEN.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
@@ -314,24 +331,9 @@ def _refuse_hidden(path: Path, text: Bytes, begins: Ints, comments: TextComments
             raise format_error(path, text, int(at), OLD_LINE_END, 0)
 
 
-def _assemble(
-    path: Path,
-    text: Bytes,
-    pieces: list[_Piece],
-    rows: _Rows,
-    outcomes: list[_Outcome],
-    sizes: Ints | None,
-) -> Table:
-    """Put the rows of the pieces together and group them by query."""
-    counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
-    if sum(counts) == 0:
-        found = "an empty file" if len(text) == PADDING else "no documents"
-        raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
-    if rows.X.shape[1] == 0:
-        raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
-    if counts != [p.lines for p in pieces]:  # there were blank lines
-        kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
-        rows = rows.at(np.concatenate(kept))
+def _assemble(path: Path, text: Bytes, lines: ParsedLines, sizes: Ints | None) -> Table:
+    """Group the documents by query."""
+    rows = _Rows(lines.X, lines.y, lines.spans, lines.new_query)
     if sizes is None:
         query_ptr, query_ids, order, scattered = group(text, rows.spans, rows.new_query)
     else:
@@ -340,17 +342,15 @@ def _assemble(
     if scattered is not None:
         rows = rows.at(order)
     comments = copy_comments(text, rows.spans)
-    if np.any(comments.content == ord("\r")):
-        _refuse_hidden(path, text, rows.spans[:, kernels.COMMENT_BEGIN], comments)
-    n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
+    refuse_hidden(path, text, rows.spans, comments)
     return Table(
         X=rows.X,
         y=rows.y,
         query_ptr=query_ptr,
         query_ids=query_ids,
         comments=comments,
-        missing=np.sum([o.missing for o in outcomes], axis=0),
-        dense=n_values == rows.X.size,
+        missing=lines.missing,
+        dense=lines.n_values == rows.X.size,
         file_rows=order,
         scattered=scattered,
     )

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine.data.letor import parser as parse
+from rankstudio.engine.data.letor import text_pieces
 from rankstudio.engine.data.letor.file_access import PADDING
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
@@ -39,7 +40,7 @@ def _pool():
 
 def parsed(content: bytes, piece: int) -> Table:
     text = np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8)
-    with mock.patch.multiple(parse, _PIECE=piece, _PEEK=piece, _WINDOW=5):
+    with mock.patch.multiple(text_pieces, _PIECE=piece, _WINDOW=5), mock.patch.object(parse, "_PEEK", piece):
         return parse.parse_text(Path("a.txt"), text, POOL, ReadProgress())
 
 
