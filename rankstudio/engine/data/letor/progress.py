@@ -38,6 +38,10 @@ class ReadProgress:
         self.stopped = False  # what other threads may look at
         self._done = 0.0
 
+    def silent(self) -> ReadProgress:
+        """Return what asks whether to stop, and tells nobody of progress."""
+        return ReadProgress(None, self._cancelled)
+
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked to stop."""
         if self._cancelled is not None and self._cancelled():

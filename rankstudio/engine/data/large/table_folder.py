@@ -1,0 +1,233 @@
+"""Folders with the arrays of a table, beside the cache of parsed files, each found by what it was read from.
+
+An entry is named after the SHA-256 of the files that it was read from and of the way in which they were read.
+Its arrays are far larger than what a start may wait for, so that they are not read to be checked: beside them
+stands what size and time each file had once it was on the disk, and its digest. As long as size and time are
+those, it is believed; where they are not, as in a folder that was copied, the digests decide, once. An entry
+that does not fit is as good as none. The folder can be deleted at any time; entries unused for longest go
+first where the disk gets full.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.data.comments import TakenComments, TextComments
+from rankstudio.engine.data.large.array_file import ArrayFile, digest_of, mapped_array
+from rankstudio.engine.data.letor import cache as parsed_files
+from rankstudio.engine.data.letor.parsed_table import Scattered, Table
+from rankstudio.engine.errors import DatasetError, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
+
+VERSION = 1  # to be raised whenever the same files would give other arrays
+_MANIFEST = "table.json"
+_NEW = "new-"
+_SPARE = 1 << 28  # bytes of the disk that are left to others
+ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comments", "comment_offsets")
+
+
+@dataclass(frozen=True)
+class TableText:
+    """What of a table is no array.
+
+    Attributes
+    ----------
+    query_ids, feature_names, left_out, told_by
+        As of `Table`.
+    dense : bool
+    scattered : Scattered or None
+    sources : tuple of (int, str)
+        Size and checksum of each file that it was read from.
+    """
+
+    query_ids: tuple[str, ...]
+    dense: bool
+    scattered: Scattered | None
+    sources: tuple[tuple[int, str], ...]
+    feature_names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    told_by: tuple[str, ...] = ()
+
+
+def folder() -> Path:
+    """Return the folder of the entries, beside that of the parsed files."""
+    return parsed_files.folder().parent / "large"
+
+
+def new_folder() -> Path:
+    """Make the folder of an entry that is to be written; a temporary one where the cache cannot be written.
+
+    Raises
+    ------
+    OSError
+        Where there is none for temporary files either.
+    """
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        remove_abandoned(folder(), f"{_NEW}*")
+        return Path(tempfile.mkdtemp(dir=folder(), prefix=_NEW))
+    except OSError:
+        return temporary_folder()
+
+
+def find(key: str) -> Table | None:
+    """Return the table of an entry, its arrays mapped into memory; None where there is none that is whole."""
+    return _opened(folder() / key)
+
+
+def known_sizes() -> Iterator[tuple[int, ...]]:
+    """Yield the sizes of the files that each entry was read from."""
+    with suppress(OSError):
+        for entry in folder().iterdir():
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                content = json.loads((entry / _MANIFEST).read_text(encoding="utf-8"))
+                yield tuple(size for size, _ in content["text"]["sources"])
+
+
+def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> Table:
+    """Give a folder with all its arrays its name, and return its table.
+
+    Parameters
+    ----------
+    new : Path
+    key : str
+    text : TableText
+    digests : Mapping of str to str
+        Of each array.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be written.
+    """
+    files = {name: {**_state(new / f"{name}.npy"), "digest": digest} for name, digest in digests.items()}
+    content = {"version": VERSION, "key": key, "text": asdict(text), "files": files}
+    write_bytes(new / _MANIFEST, json.dumps(content).encode())
+    final = folder() / key
+    if new.parent == folder():
+        shutil.rmtree(final, ignore_errors=True)  # it was of no use, else it would not have been read anew
+        with suppress(OSError):  # another process was faster, and its files are mapped
+            new.rename(final)
+            new = final
+    table = _opened(new)
+    if table is None:
+        raise OSError(f"{new} cannot be read")
+    return table
+
+
+def make_room(where: Path, path: Path, needed: float, what: str) -> None:
+    """Remove entries unused for longest until the disk has so many bytes.
+
+    Parameters
+    ----------
+    where : Path
+        A folder on the disk.
+    path : Path
+        The file that is read, for the sentence.
+    needed : float
+    what : str
+        What needs them.
+
+    Raises
+    ------
+    DatasetError
+        Where there are not so many.
+    """
+    entries = []
+    with suppress(OSError):
+        entries = sorted(
+            (entry for entry in folder().iterdir() if not entry.name.startswith(_NEW)), key=_time_of
+        )
+    while (free := shutil.disk_usage(where).free) < needed + _SPARE and entries:
+        shutil.rmtree(entries.pop(0), ignore_errors=True)
+    if free < needed + _SPARE:
+        raise DatasetError(
+            tr(
+                "{path}: {what} need about {needed} on the disk, as they are more than the memory budget "
+                "allows, and {folder} has {free} free; please make room there, name a folder on a larger "
+                "disk by RANKSTUDIO_CACHE_DIR, allow more memory, or leave out unused features."
+            ).format(
+                path=shown_path(path),
+                what=what,
+                needed=memory.size(needed),
+                folder=where,
+                free=memory.size(free),
+            )
+        )
+
+
+def _time_of(entry: Path) -> float:
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _opened(entry: Path) -> Table | None:
+    try:
+        content = json.loads((entry / _MANIFEST).read_text(encoding="utf-8"))
+        if content["version"] != VERSION or not _is_whole(entry, content):
+            return None
+        arrays = {name: mapped_array(entry / f"{name}.npy") for name in ARRAYS}
+        text = dict(content["text"])
+        scattered = None if text["scattered"] is None else Scattered(**text["scattered"])
+        with suppress(OSError):
+            os.utime(entry)  # used just now
+        order = arrays["file_rows"]
+        comments = TextComments(arrays["comments"], arrays["comment_offsets"])
+        return Table(
+            X=arrays["X"],
+            y=arrays["y"],
+            query_ptr=arrays["query_ptr"],
+            missing=arrays["missing"],
+            file_rows=order,
+            query_ids=tuple(text["query_ids"]),
+            comments=TakenComments(comments, order) if order.size else comments,
+            dense=text["dense"],
+            scattered=scattered,
+            feature_names=tuple(text["feature_names"]),
+            left_out=tuple(text["left_out"]),
+            told_by=tuple(text["told_by"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_whole(entry: Path, content: dict[str, Any]) -> bool:
+    """Tell whether the files of an entry are those that were written; with other times, read them."""
+    files = content["files"]
+    states = {name: _state(entry / f"{name}.npy") for name in ARRAYS}
+    if all(states[name].items() <= files[name].items() for name in ARRAYS):
+        return True
+    for name in ARRAYS:
+        if states[name]["size"] != files[name]["size"]:
+            return False
+        if digest_of(entry / f"{name}.npy") != files[name]["digest"]:
+            return False
+        files[name] |= states[name]
+    write_bytes(entry / _MANIFEST, json.dumps(content).encode())
+    return True
+
+
+def _state(path: Path) -> dict[str, int]:
+    status = path.stat()
+    return {"size": status.st_size, "time": status.st_mtime_ns}
+
+
+def save_array(entry: Path, name: str, array: np.ndarray[Any, Any]) -> str:
+    """Write an array that is in memory, and return its digest."""
+    with ArrayFile(entry / f"{name}.npy", array.dtype) as file:
+        file.append(array)
+        return file.finish()
