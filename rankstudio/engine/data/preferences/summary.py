@@ -73,8 +73,9 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - as above
 
     winner, loser, m = preferences.winner, preferences.loser, query.size
-    ways = np.unique(np.column_stack((winner, loser)), axis=0)
-    pairs = np.unique(np.sort(ways, axis=1), axis=0)
+    ways = np.unique(winner * m + loser)
+    one, other = np.divmod(ways, m)
+    pairs = np.unique(np.minimum(one, other) * m + np.maximum(one, other))
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
     _, component = connected_components(graph, connection="strong")
     sizes = np.bincount(component)
@@ -83,10 +84,10 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     taking_part = np.unique(np.append(winner, loser))
     return PreferenceSummary(
         n_preferences=len(preferences),
-        n_pairs=len(pairs),
+        n_pairs=pairs.size,
         n_documents=taking_part.size,
         n_queries=np.unique(query[taking_part]).size,
-        n_contradictions=len(ways) - len(pairs),
+        n_contradictions=ways.size - pairs.size,
         n_cycles=cycles.size,
         n_in_cycles=int(cycles.sum()),
         largest=int(cycles.max(initial=0)),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankstudio.engine.arrays import Bytes
 from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.compression import decompress
 from rankstudio.engine.data.letor.progress import ReadProgress
@@ -44,10 +45,37 @@ class TextLines:
 
     def error(self, line: int, found: str, expected: str) -> FormatError:
         """Return the error of a line, counted from 1."""
-        return FormatError(self.path, line, 0, quoted(found), expected)
+        return line_error(self.path, line, found, expected)
 
 
-def read_lines(path: Path) -> TextLines:
+@dataclass(frozen=True, eq=False)
+class TextFile:
+    """A text file, which may be compressed, as it was read.
+
+    Attributes
+    ----------
+    path : Path
+    content : uint8 array
+        The bytes of its text.
+    checksum : str
+        SHA-256 of the file's bytes.
+    size : int
+        How many these are.
+    """
+
+    path: Path
+    content: Bytes
+    checksum: str
+    size: int
+
+    def in_lines(self) -> TextLines:
+        """Return its lines."""
+        text = self.content.tobytes().decode("utf-8-sig", errors="replace").rstrip()
+        lines = text.splitlines() if "\r" in text else text.split("\n")
+        return TextLines(self.path, tuple(lines) if text else (), self.checksum, self.size)
+
+
+def read_text(path: Path) -> TextFile:
     """Read a text file.
 
     Raises
@@ -57,11 +85,25 @@ def read_lines(path: Path) -> TextLines:
     """
     progress = ReadProgress()
     packed = files.read_file(path, progress)
-    checksum = hashlib.sha256(packed[: len(packed) - files.PADDING].data).hexdigest()
-    content = decompress(path, packed, progress)
-    text = content[: -files.PADDING].tobytes().decode("utf-8-sig", errors="replace").rstrip()
-    lines = text.splitlines() if "\r" in text else text.split("\n")
-    return TextLines(path, tuple(lines) if text else (), checksum, len(packed) - files.PADDING)
+    size = len(packed) - files.PADDING
+    checksum = hashlib.sha256(packed[:size].data).hexdigest()
+    return TextFile(path, decompress(path, packed, progress)[: -files.PADDING], checksum, size)
+
+
+def read_lines(path: Path) -> TextLines:
+    """Read the lines of a text file.
+
+    Raises
+    ------
+    FileAccessError
+        Where it cannot be read.
+    """
+    return read_text(path).in_lines()
+
+
+def line_error(path: Path, line: int, found: str, expected: str) -> FormatError:
+    """Return the error of a line of a file, counted from 1."""
+    return FormatError(path, line, 0, quoted(found), expected)
 
 
 def number(word: str) -> float | None:
