@@ -101,6 +101,7 @@ def test_the_statistics_and_the_documents_show_it_as_text(
         panel = window.findChild(QWidget, "data-panel")
         wait_until(lambda: panel.has_summary(panel._fold))
         window.workspace.show_page("data")
+        window.sections.data.statistics._tabs.setCurrentIndex(2)
         assert check(window.sections.data.statistics) > N_FEATURES
 
 

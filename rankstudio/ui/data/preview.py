@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from rankstudio.engine.data.dataset import RankingDataset
@@ -37,21 +39,51 @@ def _feature(data: RankingDataset, column: int) -> Column:
     )
 
 
-def preview_table(dataset: RankingDataset) -> QTableView:
-    """Return a table over the rows of a dataset."""
-    table = named(QTableView(), "preview-table", tr("Documents"))
-    table.setModel(ColumnModel(_columns(dataset), rows=range(dataset.n_documents), parent=table))
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    rows = table.verticalHeader()
-    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    rows.setDefaultSectionSize(29)
-    rows.setStyleSheet("QHeaderView::section { border: none; }")
-    columns = table.horizontalHeader()
-    columns.setDefaultSectionSize(92)
-    columns.setHighlightSections(False)
-    columns.setFixedHeight(29)
-    table.setColumnWidth(dataset.n_features + 2, 420)
-    return table
+class DocumentTable(QTableView):
+    """A table over the rows of a dataset, which is made when somebody sees it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "preview-table", tr("Documents"))
+        self._part: RankingDataset | None = None
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        rows = self.verticalHeader()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(29)
+        rows.setStyleSheet("QHeaderView::section { border: none; }")
+        columns = self.horizontalHeader()
+        columns.setDefaultSectionSize(92)
+        columns.setHighlightSections(False)
+        columns.setFixedHeight(29)
+
+    def show_part(self, part: RankingDataset) -> None:
+        """Show other rows."""
+        self._part = part
+        if self.isVisible():
+            self._fill()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show the rows that were given meanwhile."""
+        self._fill()
+        super().showEvent(event)
+
+    def _fill(self) -> None:
+        """Put the rows into the table, if these are others than it has."""
+        part, before = self._part, self.model()
+        if part is None or (isinstance(before, _Rows) and before.part is part):
+            return
+        self.setModel(_Rows(part, self))
+        self.setColumnWidth(part.n_features + 2, 420)
+        if before is not None:
+            before.deleteLater()
+
+
+class _Rows(ColumnModel):
+    """The rows of a dataset."""
+
+    def __init__(self, part: RankingDataset, parent: QObject) -> None:
+        super().__init__(_columns(part), rows=range(part.n_documents), parent=parent)
+        self.part = part

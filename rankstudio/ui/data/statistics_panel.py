@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QTableView, QTabWidget
+from PySide6.QtWidgets import QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.described_features import NAME_WIDTH, DescribedFeature, feature_columns, giving_way
-from rankstudio.ui.data.preview import preview_table
+from rankstudio.ui.data.preview import DocumentTable
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
@@ -59,8 +59,7 @@ class StatisticsPanel(Panel):
         self._headline.hide()
         self._names = self.add_tool("open", tr("Read names of features from a file: CSV, RankLib, Solr"))
         self._names.clicked.connect(self.namesAsked)
-        self._rows: QTableView | None = None
-        self._part: RankingDataset | None = None
+        self._rows: DocumentTable | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
         self._tabs.addTab(self.table, tr("Features"))
         self._tabs.addTab(self.sizes, tr("Documents per query"))
@@ -135,16 +134,16 @@ class StatisticsPanel(Panel):
             spare += scaled(widths[number]) if spare < 0 else 0
 
     def _show_rows(self, part: RankingDataset | None) -> None:
-        if part is self._part:
+        if part is None:
+            if self._rows is not None:
+                self._tabs.removeTab(self._tabs.indexOf(self._rows))
+                self._rows.deleteLater()
+                self._rows = None
             return
-        self._part = part
-        if self._rows is not None:
-            self._tabs.removeTab(self._tabs.indexOf(self._rows))
-            self._rows.deleteLater()
-            self._rows = None
-        if part is not None:
-            self._rows = preview_table(part)
+        if self._rows is None:
+            self._rows = DocumentTable()
             self._tabs.addTab(self._rows, tr("Documents"))
+        self._rows.show_part(part)
 
 
 def _headline(summary: DatasetSummary) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
@@ -45,6 +46,7 @@ class KeyValue(QWidget):
 
     def __init__(self, rows: Sequence[Fact] = ()) -> None:
         super().__init__()
+        self._rows: tuple[Fact, ...] = ()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
@@ -54,15 +56,25 @@ class KeyValue(QWidget):
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts."""
-        while (item := self._grid.takeAt(0)) is not None:
-            widget = item.widget()
+        """Show other facts; the widgets of those that stay as they are stay too."""
+        for i, (before, row) in enumerate(zip_longest(self._rows, rows)):
+            if before == row:
+                continue
+            if before is not None:
+                self._remove(i)
+            if row is not None:
+                self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
+                self._grid.addWidget(_value(row), i, 1)
+        self._rows = tuple(rows)
+
+    def _remove(self, row: int) -> None:
+        for column in range(2):
+            item = self._grid.itemAtPosition(row, column)
+            widget = item.widget() if item is not None else None
             if widget is not None:
+                self._grid.removeWidget(widget)
                 widget.setParent(None)
                 widget.deleteLater()
-        for i, row in enumerate(rows):
-            self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
-            self._grid.addWidget(_value(row), i, 1)
 
 
 def _value(row: Fact) -> QWidget:

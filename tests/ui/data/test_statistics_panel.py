@@ -48,6 +48,7 @@ def test_features_query_sizes_and_rows_are_shown_without_a_copy(panel: Statistic
     assert panel.caption() == "x, training documents"
     assert [row.constant for row in panel.table.rows()] == [False, True, False]
     assert sum(row[2] for row in panel.sizes.numbers()[1]) == 2
+    panel._tabs.setCurrentIndex(2)
     rows = panel.findChild(QTableView, "preview-table").model()
     assert (rows.rowCount(), rows.columnCount()) == (1002, 6)
     assert [rows.index(1001, c).data() for c in (0, 1, 5)] == ["2", "q1", "#docid = D1001"]
@@ -63,8 +64,13 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
     for train in (documents((3, 2)), documents((4, 5))):
         summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
         panel.show_summary("x", summary, train)
-    assert panel._tabs.count() == 3
+        assert panel._tabs.count() == 3
+        assert panel._rows.model() is None  # nobody sees them
+    panel._tabs.setCurrentIndex(2)
     assert panel._rows.model().rowCount() == 9
+    train = documents((1, 2))
+    panel.show_summary("x", describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1), train)
+    assert panel._rows.model().rowCount() == 3
     panel.show_summary("x, all folds", summary, None)
     assert panel._tabs.count() == 2
     panel.clear()
