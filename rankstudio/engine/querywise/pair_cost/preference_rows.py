@@ -12,6 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise.pair_cost.class_rows import Rows, shares
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
@@ -78,11 +79,12 @@ def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCo
     if (np.diff(row_ptr) <= sizes + 1).all():
         return matrix @ X, targets, row_ptr
     rows, labels = [], []
-    for q, (first, last) in enumerate(pairwise(row_ptr.tolist())):
-        inside = slice(int(ptr[q]), int(ptr[q + 1]))
-        factor, target = _reduced(matrix[first:last, inside], targets[first:last])
-        rows.append(factor @ X[inside])
-        labels.append(target)
+    with STEADY:  # small products, which lose much where threads wait for a processor
+        for q, (first, last) in enumerate(pairwise(row_ptr.tolist())):
+            inside = slice(int(ptr[q]), int(ptr[q + 1]))
+            factor, target = _reduced(matrix, targets, slice(first, last), inside)
+            rows.append(factor @ X[inside])
+            labels.append(target)
     reduced_ptr = np.append(0, np.cumsum([len(part) for part in labels])).astype(np.int64)
     return np.concatenate(rows), np.concatenate(labels), reduced_ptr
 
@@ -99,19 +101,31 @@ def preference_factor(preferences: Preferences, ptr: Ints, q: int, cost: PairCos
     """
     first, last = ptr[q : q + 2].tolist()
     matrix, targets, _ = incidence(preferences.among(first, last), np.array([0, last - first]), cost)
-    return _reduced(matrix, targets)
+    return _reduced(matrix, targets, slice(0, targets.size), slice(0, last - first))
 
 
-def _reduced(matrix: Any, targets: Floats) -> tuple[Floats, Floats]:
-    """Return at most |q| + 1 rows with the products of a query's incidence matrix and targets."""
-    most = matrix.shape[1] + 1
+def _reduced(matrix: Any, targets: Floats, lines: slice, inside: slice) -> tuple[Floats, Floats]:
+    """Return at most |q| + 1 rows with the products of a query's incidence matrix and targets.
+
+    Parameters
+    ----------
+    matrix, targets
+        Of all queries.
+    lines, inside : slice
+        The preferences and the documents of the query.
+    """
+    most = inside.stop - inside.start + 1
     kept = np.empty((0, most))
-    for begin in range(0, matrix.shape[0], max(_CHUNK, most)):
-        end = begin + max(_CHUNK, most)
-        part = np.column_stack((matrix[begin:end].toarray(), targets[begin:end]))
-        kept = np.vstack((kept, part))
-        if len(kept) > most:
-            kept = np.asarray(np.linalg.qr(kept, mode="r"))
+    for begin in range(lines.start, lines.stop, max(_CHUNK, most)):
+        end = min(begin + max(_CHUNK, most), lines.stop)
+        part = np.zeros((len(kept) + end - begin, most))
+        part[: len(kept)] = kept
+        # By hand: to cut a sparse matrix takes longer than all else for a small query.
+        entries = slice(matrix.indptr[begin], matrix.indptr[end])
+        row = np.repeat(np.arange(len(kept), len(part)), np.diff(matrix.indptr[begin : end + 1]))
+        part[row, matrix.indices[entries] - inside.start] = matrix.data[entries]
+        part[len(kept) :, -1] = targets[begin:end]
+        kept = np.asarray(np.linalg.qr(part, mode="r")) if len(part) > most else part
     return np.ascontiguousarray(kept[:, :-1]), np.ascontiguousarray(kept[:, -1])
 
 
