@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
+_MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +156,23 @@ class FoldCache:
         path = self._fold(wanted.plan, wanted.fold).path(unit)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
         return LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
+
+    def left_out(
+        self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
+    ) -> Iterator[list[dict[str, float]]]:
+        """Yield what the steps of a path measure on left-out queries, so many at once as a moment allows."""
+        from rankstudio.engine.experiment.units.left_out_path import measure_left_out  # noqa: PLC0415 - on the worker only
+
+        fold = self._fold(wanted.plan, wanted.fold)
+        rows: list[dict[str, float]] = []
+        until = time.perf_counter() + _MOMENT
+        for row in measure_left_out(fold, path, names, convention, first):
+            rows.append(row)
+            if time.perf_counter() > until:
+                yield rows
+                rows, until = [], time.perf_counter() + _MOMENT
+        if rows:
+            yield rows
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Measure a model on the test part."""

@@ -12,6 +12,7 @@ from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import ExecutionBackend
+from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_marks import RunMarks
@@ -55,6 +56,8 @@ class Models(QObject):
             self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
         )
         self.permutations = PermutationTests(self.session, self.current, self.task_worker, self)
+        seen = self.session, self.runs, self.measured, self.current
+        self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))

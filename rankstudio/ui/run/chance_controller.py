@@ -9,7 +9,8 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.run.chance_row import chance_sentence
-from rankstudio.ui.run.curves_panel import X_NAMES, CurvesPanel
+from rankstudio.ui.run.curve_texts import X_NAMES
+from rankstudio.ui.run.curves_panel import CurvesPanel
 
 
 class ChanceController(QObject):

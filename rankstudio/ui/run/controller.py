@@ -20,10 +20,11 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE, CurrentModel
+from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
@@ -39,7 +40,7 @@ class RunController(QObject):
     Parameters
     ----------
     theme : Theme
-    session, runs, measured, current
+    session, runs, measured, current, left_out
         What is shown.
     """
 
@@ -55,13 +56,14 @@ class RunController(QObject):
         runs: Runs,
         measured: MeasuredRuns,
         current: CurrentModel,
+        left_out: LeftOutMeasures,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
-        self._paths = ShownPaths(session, runs, measured)
+        self._paths = ShownPaths(session, runs, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
         self._following = False
@@ -112,7 +114,7 @@ class RunController(QObject):
         self._explain()
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
-        self.curves.set_measured(measured, plan.leaves_out)
+        self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
         self._heat.arrange(plan, measured)
         self.curves.set_measure(session.measure)
         self.curves.begin(
@@ -146,14 +148,29 @@ class RunController(QObject):
             self._mark_mean()
             return
         if model.key == LIVE:
-            path = model.path
-            self.curves.set_path(LIVE, path.x_values, path.criterion, path.validation, model.values)
+            self._draw_live(model)
             self._heat.mark(None)
         else:
             self.curves.remove_path(LIVE)
             self._heat.mark(int(model.key), model.x_value)
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
         self._show_step(model.step, model.plan, model.path.divisor)
+
+    def show_left_out(self) -> None:
+        """Draw what more is known of left-out queries."""
+        record, model = self._record, self._current.model
+        if model is not None and model.key == LIVE:
+            self._draw_live(model)
+        elif record is not None:
+            of_all = record.combination_of(self._session.choice.values or ())
+            combination = of_all if model is None else int(model.key)
+            if combination is not None:
+                self._draw_combination(record, combination, growing=False)
+
+    def _draw_live(self, model: SelectedModel) -> None:
+        path = model.path
+        measures = self._paths.with_left_out(path)
+        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, model.values)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""

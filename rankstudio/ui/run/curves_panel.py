@@ -12,7 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
+from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
@@ -20,7 +20,9 @@ from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import Band
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.run.chance_row import ChanceRow
-from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.run.curve_texts import ACT, BELOW, X_NAMES, which_curve
+from rankstudio.ui.run.left_out_box import LeftOutBox
+from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
@@ -47,19 +49,6 @@ class _Path:
     criterion: list[float] = field(default_factory=list)
     validation: dict[str, list[float]] = field(default_factory=dict)
 
-
-_BELOW = {
-    StepKind.FEATURES: tr("features selected, k"),
-    StepKind.ITERATIONS: tr("iteration"),
-    StepKind.ROUNDS: tr("round"),
-}
-X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
-"""What steps are called before their number."""
-_ACT = {
-    StepKind.FEATURES: tr("click a curve to choose k"),
-    StepKind.ITERATIONS: tr("the last iteration is the model"),
-    StepKind.ROUNDS: tr("click a curve to choose a round"),
-}
 
 NO_CRITERION = tr("The criterion is drawn here while a run works.")
 """What the plot of the criterion says while it is empty."""
@@ -105,7 +94,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
-        self.chance = ChanceRow()
+        self.chance, self.left_out = ChanceRow(), LeftOutBox()
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
@@ -156,7 +145,9 @@ class CurvesPanel(Panel):
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
         self._several, self._sized = n_steps > 1, sized
-        self._below.setText(" · ".join(filter(None, (self._x_title(), self._which()))))
+        self._below.setText(
+            " · ".join(filter(None, (self._x_title(), which_curve(self._axes, self._combinations))))
+        )
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = None
@@ -235,6 +226,8 @@ class CurvesPanel(Panel):
         )
         self._explain()
         self._draw(key)
+        if self._chosen is not None and self._chosen[0] == key:
+            self._mark()
 
     def remove_path(self, key: Key) -> None:
         """Take the points of a curve away."""
@@ -289,9 +282,11 @@ class CurvesPanel(Panel):
 
     def _lay_out(self) -> None:
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
-        self._below = named(PlainLabel(_BELOW[self._step_kind]), role="caption")
+        self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        fill(self.body, self.hint, (row, 1), self._below, self.chance, spacing=2)
+        asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
+        asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
+        fill(self.body, self.hint, (row, 1), self._below, asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():
@@ -310,26 +305,13 @@ class CurvesPanel(Panel):
         """Return what the axis of both plots is; of a model that has all features at once, their number."""
         if not self._sized:
             return tr("a given ranking: no features")
-        return _BELOW[self._step_kind] if self._several else tr("features of the model")
+        return BELOW[self._step_kind] if self._several else tr("features of the model")
 
     def _how_to_act(self) -> str:
         """Return what a click does; "" where there is only one model."""
         if self._several:
-            return _ACT[self._step_kind]
+            return ACT[self._step_kind]
         return tr("click a point to choose another model") if len(self._combinations) > 1 else ""
-
-    def _which(self) -> str:
-        """Return which curve is which; "" for a single one."""
-        if len(self._combinations) < 2:
-            return ""
-        varied = varied_axes(self._combinations)
-        if len(varied) > 1:
-            return tr("one curve per combination, the first dark … the last bright")
-        axis = self._axes[varied[0]]
-        first, last = (axis_value(axis, self._combinations[place][varied[0]]) for place in (0, -1))
-        return tr("one curve per {label}, {first} dark … {last} bright").format(
-            label=tr(axis.label), first=first, last=last
-        )
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -390,10 +372,11 @@ class CurvesPanel(Panel):
         named = [self.label(key)] if self._axes else []
         size = [f"{X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
         where = " · ".join(size)
-        said = (
-            tr("left-out {measure} {values:.4f}") if self._alone else tr("validation {measure} {values:.4f}")
-        )
-        return where, said.format(measure=self._measure, values=values[k])
+        validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
+        said = [(left_out if self._alone else validated, values[k])]
+        beside = [] if self._alone else path.validation.get(left_out_name(self._measure), [])
+        said += [(left_out, value) for x, value in zip(path.ks, beside, strict=False) if x == k]
+        return where, *(text.format(measure=self._measure, values=value) for text, value in said)
 
     @Slot(object, object)
     def _on_picked(self, key: Key, k: object) -> None:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
+from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -20,12 +22,14 @@ class ShownPaths:
 
     Parameters
     ----------
-    session, runs, measured
+    session, runs, measured, left_out
         What is shown.
     """
 
-    def __init__(self, session: Session, runs: Runs, measured: MeasuredRuns) -> None:
-        self._session, self._runs, self._measured = session, runs, measured
+    def __init__(
+        self, session: Session, runs: Runs, measured: MeasuredRuns, left_out: LeftOutMeasures
+    ) -> None:
+        self._session, self._runs, self._measured, self._left_out = session, runs, measured, left_out
 
     @property
     def record(self) -> RunRecord | None:
@@ -52,15 +56,33 @@ class ShownPaths:
         record = self.record
         return measures if record is not None and record.plan.convention == self._session.convention else {}
 
-    def measures(self, record: RunRecord, place: tuple[int, int]) -> Mapping[str, Any]:
-        """Return what a path measured by what is looked at; nothing while that is not known yet."""
+    @property
+    def leaves_out(self) -> bool:
+        """Whether measures of left-out queries are to be drawn."""
+        return self._left_out.shown
+
+    def measures(
+        self, record: RunRecord, place: tuple[int, int], *, whole: bool = False
+    ) -> Mapping[str, Any]:
+        """Return what a path measured by what is looked at; nothing while that is not known yet.
+
+        Of left-out queries there may be the first steps only, unless all of them are wanted (``whole``).
+        """
         if self.problem:
             return {}
         path = self._measured.view(record).paths.get(place)
-        return path.validation if path is not None else {}
+        return {} if path is None else self.with_left_out(path, whole=whole)
+
+    def with_left_out(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Any]:
+        """Return what a path brought along, and what it measures on left-out queries, as far as known."""
+        found = self._left_out.of(path, whole=whole)
+        return {**found, **path.validation} if found else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the mean of a combination over the folds that are done."""
         found = [place for place in sorted(record.paths) if place[1] == combination]
-        paths = [replace(record.paths[place], validation=self.measures(record, place)) for place in found]
+        paths = [
+            replace(record.paths[place], validation=self.measures(record, place, whole=True))
+            for place in found
+        ]
         return average_paths(paths) if paths else None

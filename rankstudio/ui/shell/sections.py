@@ -23,6 +23,7 @@ from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.chance_controller import ChanceController
 from rankstudio.ui.run.controller import RunController
+from rankstudio.ui.run.left_out_controller import LeftOutController
 from rankstudio.ui.run.run_strip import RunStrip
 from rankstudio.ui.shell.page import Page, column, row
 from rankstudio.ui.shell.workspace import Workspace
@@ -47,8 +48,9 @@ class Sections(QObject):
         session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, session, runs, models.measured, current, self)
+        self.run = RunController(theme, session, runs, models.measured, current, models.left_out, self)
         self.chance = ChanceController(session, runs, current, models.permutations, self.run.curves, self)
+        self.left_out = LeftOutController(models.left_out, self.run, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
         self.why = WhyController(
             theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self

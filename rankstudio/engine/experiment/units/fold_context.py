@@ -165,13 +165,18 @@ class FoldContext:
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Measures]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
-        left_out, ids = self._left_out, self.fold.train.feature_ids
+        left_out = self._left_out
         if left_out is None:
             return lambda _: {}
-        given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
-        ranker = estimator(self.plan, self.plan.ranker_entry or self.plan.entry, given, ids)
+        ranker = self.ranker(unit)
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
+
+    def ranker(self, unit: Unit) -> LinearRanker:
+        """Return what ranks in a unit, with its parameters: the ranker, else the method."""
+        given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
+        ids = self.fold.train.feature_ids
+        return estimator(self.plan, self.plan.ranker_entry or self.plan.entry, given, ids)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""

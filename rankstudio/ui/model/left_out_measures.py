@@ -1,0 +1,237 @@
+"""What the models of the shown run measure on left-out queries: on demand, kept while the data are open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.metrics.names import OFFERED
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.tasks import FoldCache, PathWanted
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.measured_runs import MeasuredRuns
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import LIVE, CurrentModel
+from rankstudio.ui.model.session import Session
+
+_KEPT = 1000  # paths
+
+_Key = tuple[int, str, tuple[str, ...]]
+"""Identity of the steps of a path, convention and measures."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What is known of a path. It keeps the steps, so that no others have their identity.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    values : dict
+        Of the first steps, by "leave-query-out MAP".
+    """
+
+    steps: tuple[Step, ...]
+    values: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def n_done(self) -> int:
+        return max(map(len, self.values.values()), default=0)
+
+    @property
+    def whole(self) -> bool:
+        return self.n_done == len(self.steps)
+
+
+class LeftOutMeasures(QObject):
+    """Measures, while that is wanted, the paths that are looked at by queries left out of training.
+
+    The chosen path of the fold that is looked at, or its like on every fold where all are; nothing while a
+    run works, which would be slowed. A run that is chosen by such a measure brings it along; here is what it
+    does not bring: other measures, another convention.
+
+    Parameters
+    ----------
+    session, runs, measured, current
+        What is shown.
+    worker : Worker
+        Which has other tasks between two steps.
+    fold_cache : FoldCache
+    """
+
+    changed = Signal()
+    """It is wanted or not, possible or not, begins or ends."""
+    grew = Signal()
+    """More steps have been measured."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        measured: MeasuredRuns,
+        current: CurrentModel,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._measured, self._current = session, runs, measured, current
+        self._fold_cache = fold_cache
+        self._asked = False
+        self._known: dict[_Key, _Measured] = {}
+        self._failed: list[_Measured] = []  # not tried again until they are asked for again
+        self._working: _Measured | None = None
+        self._work = BackgroundSimulation(worker, tr("Measuring left-out queries"), "left-out queries", self)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._follow)
+        self._work.failed.connect(self._fail)
+        for signal in (session.datasetChanged, runs.removed, runs.cleared):
+            signal.connect(self._forget)
+        looked = session.planChanged, session.choiceChanged, session.foldChanged, session.measureChanged
+        for signal in (*looked, current.changed, runs.shownChanged, runs.added, runs.changed, runs.ended):
+            signal.connect(self.go_on)
+
+    @property
+    def possible(self) -> bool:
+        """Whether what ranks has such predictions of the open data."""
+        dataset, plan = self._session.dataset, self._plan
+        if dataset is None or not self._session.has_documents or plan.preferences:
+            return False
+        return plan.can_leave_out and all(fold.train.n_queries > 1 for fold in dataset.folds)
+
+    @property
+    def brought(self) -> bool:
+        """Whether the shown run is chosen by such a measure: they are drawn then, asked for or not."""
+        return self._plan.leaves_out
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user wants to see them."""
+        return self._asked
+
+    @property
+    def shown(self) -> bool:
+        """Whether they are to be drawn."""
+        return self.possible and (self._asked or self.brought)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether they are to be drawn, and a run works, which comes first."""
+        return self.shown and self._runs.busy
+
+    @property
+    def share(self) -> float | None:
+        """How much of the path that is measured just now is done; None where none is."""
+        known = self._working
+        return None if known is None else known.n_done / len(known.steps)
+
+    def of(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Sequence[float]]:
+        """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
+        if not self._known or not self.shown:
+            return {}
+        known = self._known.get(self._key(path))
+        return {} if known is None or (whole and not known.whole) else known.values
+
+    @Slot()
+    def toggle(self) -> None:
+        """Want to see them, or no longer."""
+        self._asked = not self._asked
+        self._failed.clear()
+        self.go_on()
+
+    @Slot()
+    def go_on(self) -> None:
+        """Measure the paths that are looked at now, one after the other, and no others."""
+        looked_at = {} if self._runs.busy or not self.shown else dict(self._looked_at())
+        known = {path: self._known.setdefault(self._key(path), _Measured(path.steps)) for path in looked_at}
+        if self._working is not None and not any(one is self._working for one in known.values()):
+            self._working = None
+            self._work.stop()
+        left = [path for path in looked_at if not known[path].whole and known[path] not in self._failed]
+        if left and self._working is None:
+            self._start(looked_at[left[0]], left[0], known[left[0]])
+        self.changed.emit()
+
+    def _start(self, wanted: PathWanted, path: PathResult, known: _Measured) -> None:
+        while len(self._known) > _KEPT:
+            del self._known[next(iter(self._known))]
+        self._working = known
+        given = wanted, path, self._names, self._session.convention, known.n_done
+        self._work.start(lambda: self._fold_cache.left_out(*given))
+
+    @property
+    def _record(self) -> RunRecord | None:
+        record = self._runs.shown
+        return record if record is not None and record.dataset is self._session.dataset else None
+
+    @property
+    def _plan(self) -> Plan:
+        """That of the shown run, else the form's."""
+        record = self._record
+        return record.plan if record is not None else self._session.plan
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
+
+    def _key(self, path: PathResult) -> _Key:
+        return id(path.steps), self._session.convention, self._names
+
+    def _looked_at(self) -> Iterator[tuple[PathResult, PathWanted]]:
+        """Yield the paths that are looked at and did not bring what is looked at along."""
+        name = left_out_name(self._session.measure)
+        for plan, fold, path in self._paths():
+            if name not in path.validation:
+                yield path, PathWanted(plan, fold, path.unit.values)
+
+    def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
+        """Yield the chosen path of the fold that is looked at, or its like on every fold."""
+        model, record, choice = self._current.model, self._record, self._session.choice
+        if self._session.fold is not None:
+            if model is not None:
+                yield (record.plan if record and model.key != LIVE else model.plan), model.fold, model.path
+        elif record is not None and choice.values is not None:
+            combination, paths = record.combination_of(choice.values), self._measured.view(record).paths
+            for fold in record.dataset.folds:
+                path = paths.get((fold.number, -1 if combination is None else combination))
+                if path is not None:
+                    yield record.plan, fold, path
+
+    @Slot(object)
+    def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
+        known = self._working
+        if known is not None:
+            for row in rows:
+                for name, value in row.items():
+                    known.values.setdefault(name, []).append(value)
+            self.grew.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Go on with the next path when one is done."""
+        if self._work.state is SimulationState.DONE:
+            self._working = None
+            self.go_on()
+
+    @Slot(str)
+    def _fail(self, why: str) -> None:
+        if self._working is not None:
+            self._failed.append(self._working)
+        self._working = None
+        self.failed.emit(why)
+        self.go_on()
+
+    @Slot()
+    def _forget(self) -> None:
+        self._known.clear()
+        self.go_on()
