@@ -139,6 +139,7 @@ class ValueBox(QWidget):
         heights = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         wanted = [(left, top) for left in (x + 14, x - 14 - w) for top in heights]
         wanted += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
+        wanted += [(left, room.bottom() - h - 60) for left in (x + 14, x - 14 - w)]
         spots = [
             QPoint(
                 max(room.left(), min(left, room.right() + 1 - w)),

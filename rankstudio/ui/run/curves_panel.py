@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis
@@ -38,6 +38,7 @@ Key = int | Literal["live"]
 
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _SLIDER = 210  # pixels at most
+_ACROSS = 440  # pixels from which on sentence and box stand side by side
 _SHARE = 0.42  # of the panel, with which a title beside it can be read
 
 
@@ -101,9 +102,13 @@ class CurvesPanel(Panel):
         self._link()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the slider give way to the title."""
+        """Let the slider give way to the title, and what is asked for stand in a row where there is room."""
         super().resizeEvent(event)
         self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
+        across = self.width() >= _ACROSS
+        self._asked.setDirection(
+            QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        )
 
     def begin(
         self,
@@ -284,9 +289,9 @@ class CurvesPanel(Panel):
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
-        asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        fill(self.body, self.hint, (row, 1), self._below, asked, spacing=2)
+        self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
+        self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
+        fill(self.body, self.hint, (row, 1), self._below, self._asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():

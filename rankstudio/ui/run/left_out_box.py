@@ -16,6 +16,7 @@ class LeftOutBox(QCheckBox):
         super().__init__(tr("Left-out queries"))
         named(self, "left-out-box")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
         self.hide()
 
     def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:

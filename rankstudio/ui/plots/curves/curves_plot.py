@@ -27,9 +27,9 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.curves.legend import draw_beside_key, draw_key, draw_reference_key
+from rankstudio.ui.plots.curves.legend import draw_beside_key, draw_key, draw_reference_key, readable_pixels
 from rankstudio.ui.plots.figure_values import curves_figure
-from rankstudio.ui.plots.readout import Line, Pixels
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.theme import Theme
 
@@ -194,7 +194,7 @@ class CurvesPlot(Plot):
         lines = [] if x is None else self._value_lines(x)[:2]
         if len(lines) == 2 and x is not None:
             at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
-            self.box.say(lines, at, self._pixels(), dispensable=True)
+            self.box.say(lines, at, readable_pixels(self), dispensable=True)
         else:
             self._say_note()
         self.redraw()
@@ -279,7 +279,8 @@ class CurvesPlot(Plot):
         self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
         told = (self._value_lines(self.cursor, most) for most in _FEWER)
         lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(self.cursor, 1))
-        self.box.say(lines, at, self._pixels(chosen_only=True))
+        chosen = self.family.points(self.chosen_key(), alone=True)
+        self.box.say(lines, at, frame.pixels(*chosen))
         self.redraw()
         if self.cursor != before:
             self.hovered.emit(self.cursor)
@@ -387,11 +388,7 @@ class CurvesPlot(Plot):
             self.box.silence()
             return
         lines = [Line(text, bold=i == 0) for i, text in enumerate(self._note)]
-        self.box.say(lines, frame.point(x, y), self._pixels(), dispensable=True)
-
-    def _pixels(self, chosen_only: bool = False) -> Pixels:
-        """Return the pixels of what the box had better not hide; the chosen curve counts five times."""
-        return self.frame().pixels(*self.family.points(self.chosen_key(), chosen_only))
+        self.box.say(lines, frame.point(x, y), readable_pixels(self), dispensable=True)
 
     def _step(self, dx: int, dy: int) -> None:
         """Move the choice along its curve, or to the next curve."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from rankstudio.ui.plots.curves.curve_layers import reference_pixel
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
 
@@ -24,6 +26,7 @@ _HEIGHTS = 7  # at which there is looked for room
 _OWN = 5  # times as bad it is to hide the curve that is named
 _BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
+_GRAIN = 4.0  # pixels between those of a ground that count as taken
 _STEP = 9.0
 _MIDDLE = 9.0
 # A family this large is shown as a strip from its first to its last colour.
@@ -71,28 +74,51 @@ def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors
 
 def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Write at an edge what the curve beside the chosen one is, in two lines at most."""
-    found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
-    if not found:
+    found = _beside_key(plot, frame)
+    if found is None:
         return
-    key, curve = found[0]
+    key, lines, ground = found
     color, dash = plot.family.strokes(colors)[key]
     painter.setFont(font(TINY))
-    metrics, area = painter.fontMetrics(), frame.area
-    room = area.width() - _BESIDE_SWATCH - 4 * _GAP
-    if room < _LEAST_NAME:
-        return
-    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
-    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
-    width, height = max(map(metrics.horizontalAdvance, lines)), metrics.height()
-    ground = _free_room(plot, frame, width + _BESIDE_SWATCH + 3 * _GAP, height * len(lines))
+    height = ground.height() / len(lines)
     painter.fillRect(ground, colors.q("panel", 0.82))
     painter.setPen(pen(color, 1.5, dash))
     left, middle = ground.left() + _GAP, ground.top() + height / 2
     painter.drawLine(QPointF(left, middle), QPointF(left + _BESIDE_SWATCH, middle))
     painter.setPen(colors.q("muted"))
     for at, line in enumerate(lines):
-        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, width + 2, height)
+        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, ground.width(), height)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
+
+
+def readable_pixels(plot: CurvesPlot) -> Pixels:
+    """Return the pixels that the note about the choice had better not hide: all points, and that writing.
+
+    The chosen curve counts five times.
+    """
+    frame = plot.frame()
+    points = frame.pixels(*plot.family.points(plot.chosen_key(), alone=False))
+    found = _beside_key(plot, frame)
+    if found is None:
+        return points
+    ground = found[2]
+    spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
+    x, y = np.meshgrid(*(np.arange(*span) for span in spans))
+    return np.append(points[0], x), np.append(points[1], y)
+
+
+def _beside_key(plot: CurvesPlot, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
+    """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
+    found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
+    metrics = QFontMetricsF(font(TINY))
+    room = frame.area.width() - _BESIDE_SWATCH - 4 * _GAP
+    if not found or room < _LEAST_NAME:
+        return None
+    key, curve = found[0]
+    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
+    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
+    width = max(map(metrics.horizontalAdvance, lines)) + _BESIDE_SWATCH + 3 * _GAP
+    return key, lines, _free_room(plot, frame, width, metrics.height() * len(lines))
 
 
 def _free_room(plot: CurvesPlot, frame: Frame, width: float, height: float) -> QRectF:
