@@ -59,7 +59,10 @@ def _show_unraisable(what: "sys.UnraisableHookArgs") -> None:
 
 
 def _end() -> "NoReturn":
-    sys.stderr.write("Interrupted.\n")
+    try:  # noqa: SIM105 - contextlib would have to be loaded
+        sys.stderr.write("Interrupted.\n")
+    except OSError:  # an interruption came while an earlier one was dealt with, and the stream is half set up
+        pass
     _exit()
 
 

@@ -28,11 +28,20 @@ def set_up() -> None:
         if stream is None:  # closed by who started the program
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
         elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="rankstudio")
+            _reconfigure(stream)
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
         sys.stderr = io.TextIOWrapper(file, stream.encoding, "rankstudio", line_buffering=True)
+
+
+def _reconfigure(stream: io.TextIOWrapper) -> None:
+    """Have a stream escape what it cannot encode; an interruption leaves it one that can be written to."""
+    try:
+        stream.reconfigure(errors="rankstudio")
+    except KeyboardInterrupt:  # the old encoder was gone and the new one, made by Python code, not there
+        stream.reconfigure(errors="rankstudio")
+        raise
 
 
 def silence() -> None:

@@ -171,3 +171,56 @@ def test_a_long_unit_is_stopped_at_once_by_the_second(tmp_path) -> None:
     assert process.returncode == 130
     os.close(terminal)
     assert units(tmp_path / "study.rankstudio") == [0]
+
+
+# At each line, also of the codecs, that is carried out while the streams are set up.
+STREAMS = """
+import os, runpy, sys
+
+tried, folder = [], sys.argv[1]
+
+def interrupting(frame, event, argument):
+    if event == "line":
+        place = f"{os.path.basename(frame.f_code.co_filename)}-{frame.f_lineno}-{len(tried)}"
+        if os.fork() == 0:
+            printed = os.open(f"{folder}/{place}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+            os.dup2(printed, 1)
+            os.dup2(printed, 2)
+            import signal
+            signal.raise_signal(signal.SIGTERM)
+            os._exit(99)
+        status = os.waitstatus_to_exitcode(os.wait()[1])
+        tried.append((place, status, open(f"{folder}/{place}").read()))
+    return interrupting
+
+from rankstudio.cli import streams
+
+set_up = streams.set_up
+def traced():
+    sys.settrace(interrupting)
+    set_up()
+    sys.settrace(None)
+streams.set_up = traced
+sys.argv = ["rankstudio", "methods", "gas"]
+try:
+    runpy.run_module("rankstudio", run_name="__main__")
+finally:
+    failed = [t for t in tried if t[1:] != (130, "Interrupted.\\n")]
+    with open("tried", "w") as file:
+        print(len(tried), *failed, sep="\\n", file=file)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not copied there")
+def test_whichever_line_sets_the_streams_up(tmp_path: Path) -> None:
+    (tmp_path / "printed").mkdir()
+    subprocess.run(
+        [sys.executable, "-c", STREAMS, str(tmp_path / "printed")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    count, *failed = (tmp_path / "tried").read_text().splitlines()
+    assert int(count) > 20
+    assert failed == []
