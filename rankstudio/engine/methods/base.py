@@ -36,19 +36,24 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     accepts_sparse: ClassVar[bool] = False
     """Whether X may be a sparse matrix of scipy."""
+    accepts_shards: ClassVar[bool] = False
+    """Whether :meth:`work` learns from :class:`ShardedQueryData`, too."""
 
     coef_: Floats
     n_features_in_: int
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        """Yield one :class:`Step` a feature or iteration; the last one is the model."""
+    def learn(self, data: Any) -> Iterator[Step]:
+        """Yield one :class:`Step` a feature or iteration; the last one is the model.
+
+        The data are grouped documents, a :class:`QueryData`; see also ``accepts_shards``.
+        """
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
             elif isinstance(step, Note):
                 warnings.warn(step.what, step.kind, stacklevel=4)
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
         yield from self.learn(data)
 

@@ -7,6 +7,7 @@ factorisation, because the leading block of a Cholesky factor is the factor of t
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,22 +42,52 @@ def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[
     times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
     |q| documents, and O(mk) memory.
     """
-    from rankstudio.engine.querywise._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+    factored = nested_factor(*data.gram, order, regularization)
+    return factored.coefs, left_out_errors(data, order, factored.factor, factored.along, regularization)
 
-    gram, right = data.gram
+
+class NestedFactor(NamedTuple):
+    """The factorisation that all models along an order share.
+
+    Attributes
+    ----------
+    coefs : ndarray of shape (k, n)
+        Their weights.
+    factor : ndarray of shape (k, k)
+        L.
+    along : ndarray of shape (k,)
+        z.
+    """
+
+    coefs: Floats
+    factor: Floats
+    along: Floats
+
+
+def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: float) -> NestedFactor:
+    """Learn the models of :func:`nested_models` from X^'X^ (n, n) and X^'y^ (n,)."""
     left = gram[np.ix_(order, order)]
     left[np.diag_indices_from(left)] += regularization
     factor = factorise(left, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
-    coefs = np.zeros((order.size, data.X.shape[1]))
+    coefs = np.zeros((order.size, gram.shape[0]))
     coefs[:, order] = _summed(along[:, None] * inverse)
+    return NestedFactor(coefs, factor, along)
+
+
+def left_out_errors(
+    data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
+) -> Floats:
+    """Return the errors of :func:`nested_models` on some queries that the models were learned from, too."""
+    from rankstudio.engine.querywise._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+
     rows, labels, ptr = _compressed(data, order)
     # By columns in memory, so that the kernel reads one feature's documents side by side.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
     nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
-    return coefs, errors
+    return errors
 
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:

@@ -68,6 +68,12 @@ class QueryData:
         X, y = self.centred
         return X.T @ X, X.T @ y
 
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: Bools = (self.centred[0] != 0).any(axis=0)
+        return varies
+
     @cached_property
     def statistics(self) -> QueryStatistics:
         """Gram matrices of the centred data, made when they are first asked for."""

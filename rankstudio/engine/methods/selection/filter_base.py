@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -82,15 +83,20 @@ class PathSelector(GrowingSelector):
         """Whether the order, too, depends on λ."""
         return False
 
-    def order_features(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ordering]:
-        """Find the first k features, with signs of life on the way."""
+    def order_features(self, data: Any, k: int) -> Generator[WorkProgress, None, Ordering]:
+        """Find the first k features, with signs of life on the way.
+
+        The data are a QueryData; where ``accepts_shards`` says so those of several shards are
+        ShardedQueryData.
+        """
         raise NotImplementedError
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature or group: RankRLS with it and all before it."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
-        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415
+        from rankstudio.engine.methods.shards.query_sums import models_in_order  # noqa: PLC0415
 
+        data = by_shards(data) if self.accepts_shards else data
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         k = self._most(len(groups.groups))
         regularization = self.checked("regularization")
@@ -98,7 +104,7 @@ class PathSelector(GrowingSelector):
         if not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        coefs, errors = nested_models(data, order, regularization)
+        coefs, errors = yield from models_in_order(data, order, regularization)
         before = 0
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
@@ -106,7 +112,7 @@ class PathSelector(GrowingSelector):
             yield Step(number, selected, coefs[size - 1], float(errors[size - 1]), compared)
             before = size
 
-    def _order(self, data: QueryData, k: int) -> Generator[WorkProgress, None, Ordering]:
+    def _order(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
         key = type(self), self._without_lambda(), k
         if key not in data.remembered:
             data.remembered[key] = yield from self.order_features(data, k)
@@ -126,8 +132,7 @@ def informative(data: QueryData) -> Bools:
 
     Alone they rank documents as they stand in the file, and that may be no bad order.
     """
-    varies: Bools = (data.centred[0] != 0).any(axis=0)
-    return varies
+    return data.informative
 
 
 def best_first(scores: Floats, k: int) -> Ints:

@@ -7,7 +7,10 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first, informative
+from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
@@ -57,6 +60,8 @@ class SingleFeatureRanking(PathSelector):
     array([ 1,  0, 16])
     """
 
+    accepts_shards = True
+
     scores_: Floats
     directions_: Floats
 
@@ -77,7 +82,7 @@ class SingleFeatureRanking(PathSelector):
         self.groups = groups
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
@@ -85,20 +90,21 @@ class SingleFeatureRanking(PathSelector):
         gains = scores if higher else -scores
         # The disagreement error is NaN where no query has a pair.
         gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
-        gains = np.where(informative(data), gains, -np.inf)
+        varies = yield from informative_columns(data)
+        gains = np.where(varies, gains, -np.inf)
         # Of a measure of which less is better, all of which go from 0 to 1, what is missing to 1.
-        shown = np.where(informative(data), scores if higher else 1.0 - scores, np.nan)
+        shown = np.where(varies, scores if higher else 1.0 - scores, np.nan)
         return Ordering(best_first(gains, k), shown, {"scores_": scores, "directions_": directions})
 
 
 def single_feature_measures(
-    data: QueryData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
 ) -> tuple[Floats, Floats]:
     """Measure the ranking that each feature alone makes.
 
     Parameters
     ----------
-    data : QueryData
+    data : QueryData or ShardedQueryData
         The documents to rank.
     measure, convention : str
         What to measure.
@@ -120,27 +126,68 @@ def single_feature_measures(
 
 
 def measuring_features(
-    data: QueryData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
 ) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
-    """Do what :func:`single_feature_measures` does, with signs of life."""
+    """Do what :func:`single_feature_measures` does, by shards where there are several, with signs of life."""
+    values, turned = yield from directed_measures(data, measure, convention, both_directions)
+    if turned is None:
+        return values, np.ones(values.size)
+    better = turned > values if find_measure(measure).higher_is_better else turned < values
+    return np.where(better, turned, values), np.where(better, -1.0, 1.0)
+
+
+def directed_measures(
+    data: TrainingData, measure: str, convention: str = DEFAULT, turned: bool = True
+) -> Generator[WorkProgress, None, tuple[Floats, Floats | None]]:
+    """Return the measure of each feature from the greatest value down, and where asked from the least up."""
+    signs = (1.0, -1.0) if turned else (1.0,)
+    data = by_shards(data)
+    if isinstance(data, ShardedQueryData):
+        message = find_measure(measure).name, convention, signs
+        total, count = yield from summed(data, "measuring features", _measure_sums, *message)
+        values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    else:
+        values = yield from _averages(data, measure, convention, signs)
+    return values[0], values[1] if turned else None
+
+
+def _averages(
+    data: QueryData, measure: str, convention: str, signs: tuple[float, ...]
+) -> Generator[WorkProgress, None, Floats]:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     wanted = find_measure(measure)
     evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
     m, n = data.X.shape
-    values, directions = np.empty(n), np.ones(n)
+    values = np.empty((len(signs), n))
     at_once = max(1, _VALUES_AT_ONCE // m)
     for first in range(0, n, at_once):
         yield WorkProgress("measuring features", first / n)
         some = slice(first, first + at_once)
         columns = np.ascontiguousarray(data.X[:, some].T)
-        values[some] = evaluator.evaluate_many(columns)[wanted.name]
-        if both_directions:
-            turned = evaluator.evaluate_many(-columns)[wanted.name]
-            better = turned > values[some] if wanted.higher_is_better else turned < values[some]
-            values[some] = np.where(better, turned, values[some])
-            directions[some] = np.where(better, -1.0, 1.0)
-    return values, directions
+        for sign, row in zip(signs, values, strict=True):
+            row[some] = evaluator.evaluate_many(sign * columns)[wanted.name]
+    return values
+
+
+def _measure_sums(
+    data: QueryData, measure: str, convention: str, signs: tuple[float, ...]
+) -> tuple[Floats, Floats]:
+    """Return the sums over queries of each feature's measure, and how many have one, each (signs, n)."""
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+
+    evaluator = Evaluator(data.y, data.ptr, convention, [measure])
+    m, n = data.X.shape
+    total, count = np.empty((2, len(signs), n))
+    at_once = max(1, _VALUES_AT_ONCE // m)
+    for first in range(0, n, at_once):
+        some = slice(first, first + at_once)
+        columns = np.ascontiguousarray(data.X[:, some].T)
+        for place, sign in enumerate(signs):
+            values = evaluator.per_query_many(sign * columns)[measure]
+            total[place, some] = np.nansum(values, axis=-1)
+            count[place, some] = np.count_nonzero(~np.isnan(values), axis=-1)
+    return total, count
 
 
 class MutualInformation(PathSelector):

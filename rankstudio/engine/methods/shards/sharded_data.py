@@ -36,6 +36,8 @@ class ShardedQueryData:
         How many a shard has at most; the numbers depend on it in their last bits.
     n_settings : int
         As of :class:`QueryData`.
+    validation : ndarray of shape (V, n) or None
+        As of :class:`QueryData`.
     remembered : dict
         As of :class:`QueryData`.
     """
@@ -46,6 +48,7 @@ class ShardedQueryData:
     executor: ShardExecutor = IN_PROCESS
     documents: int = DOCUMENTS
     n_settings: int = 1
+    validation: Floats | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -64,7 +67,7 @@ class ShardedQueryData:
     @cached_property
     def whole(self) -> QueryData:
         """All documents at once."""
-        return QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings)
+        return QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings, validation=self.validation)
 
     def release(self, index: int) -> None:
         """Let the mapped pages of a shard go."""
@@ -75,16 +78,25 @@ class ShardedQueryData:
         return self.executor.session(self, work)
 
 
-def by_shards(data: Any) -> ShardedQueryData | None:
-    """Return labelled dense data by shards, kept for the next method; None where one shard holds them all."""
+TrainingData = QueryData | ShardedQueryData
+"""What a method that can learn by shards learns from."""
+
+
+def by_shards(data: Any) -> Any:
+    """Return dense data of several shards as :class:`ShardedQueryData`, those of one as :class:`QueryData`.
+
+    The numbers then depend neither on where the data are nor on who gives them. Preferences are learned from
+    as a whole, and so are sparse data. What is remembered of the data is remembered of what is returned.
+    """
     if isinstance(data, ShardedQueryData):
-        return data if len(data.shards) > 1 else None
-    if type(data) is not QueryData or data.preferences is not None or len(shards_of(data.ptr)) < 2:
-        return None
+        return data if len(data.shards) > 1 else data.whole
+    if type(data) is not QueryData or data.preferences is not None or len(shards_of(data.ptr)) == 1:
+        return data
     if "by shards" not in data.remembered:
-        data.remembered["by shards"] = ShardedQueryData(data.X, data.y, data.ptr, n_settings=data.n_settings)
-    sharded: ShardedQueryData = data.remembered["by shards"]
-    return sharded
+        data.remembered["by shards"] = ShardedQueryData(
+            data.X, data.y, data.ptr, n_settings=data.n_settings, validation=data.validation
+        )
+    return data.remembered["by shards"]
 
 
 def in_memory(data: Any, what: str) -> Any:
@@ -104,10 +116,8 @@ def in_memory(data: Any, what: str) -> Any:
     """
     if not isinstance(data, ShardedQueryData):
         return data
-    if len(data.shards) == 1:
-        return data.shard(0)
     needed, free = 2.0 * data.X.nbytes, budget()
-    if in_file(data.X) and needed > free:
+    if len(data.shards) > 1 and in_file(data.X) and needed > free:
         raise OutOfMemoryError(
             tr(
                 "{what} looks at all documents at once here: {m} documents with {n} features need "

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from rankstudio.engine.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Greatest:
+    """A summand of which the greatest of all shards counts, number by number, in place of the sum.
+
+    Attributes
+    ----------
+    values : ndarray
+    """
+
+    values: Floats
+
+    def __add__(self, other: Greatest) -> Greatest:
+        return Greatest(np.maximum(self.values, other.values))
 
 
 class TreeSum:

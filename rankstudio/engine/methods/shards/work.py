@@ -21,6 +21,12 @@ class ShardState(Protocol):
             The documents of the shard, as when it began.
         message : Any
             Small: vectors of n floats and numbers. It can be pickled.
+
+        Returns
+        -------
+        tuple of ndarray
+            Of the same shapes for every shard. In place of an array there may be a
+            :class:`rankstudio.engine.methods.shards.summation.Greatest` of one.
         """
 
 

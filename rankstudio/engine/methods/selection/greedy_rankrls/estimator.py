@@ -119,6 +119,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """
 
     accepts_sparse: ClassVar[bool] = True
+    accepts_shards: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -172,13 +173,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(groups)
         cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
-        shards = by_shards(data)
-        if shards is not None and groups.trivial and self._sums_suffice(cost):
+        data = by_shards(data)
+        if isinstance(data, ShardedQueryData) and groups.trivial and self._sums_suffice(cost):
             from rankstudio.engine.methods.selection.greedy_rankrls.sharded.sharded_search import (  # noqa: PLC0415 - numba
                 sharded_path,
             )
 
-            yield from sharded_path(shards, regularization, rules, cost, self.algorithm)
+            yield from sharded_path(data, regularization, rules, cost, self.algorithm)
             return
         rows = pair_rows(in_memory(data, "Greedy RankRLS"), cost)
         with ExitStack() as stack:

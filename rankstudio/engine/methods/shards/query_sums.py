@@ -1,0 +1,62 @@
+"""Sums over shards that several methods share: products of centred features, models along an order."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor, nested_models
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
+
+
+def gram(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, Floats, Bools]]:
+    """Return X^'X^ (n, n), X^'y^ (n,), and which features vary inside some query (n,); they are remembered.
+
+    O(mn²), and one pass over the data.
+    """
+    if "gram" not in data.remembered:
+        squares, right, varying = yield from summed(data, "multiplying features", _products)
+        data.remembered["gram"] = squares, right, varying > 0
+    found: tuple[Floats, Floats, Bools] = data.remembered["gram"]
+    return found
+
+
+def informative_columns(data: TrainingData) -> Generator[WorkProgress, None, Bools]:
+    """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
+
+    Alone they rank documents as they stand in the file, and that may be no bad order.
+    """
+    if isinstance(data, ShardedQueryData):
+        return (yield from gram(data))[2]
+    return data.informative
+
+
+def models_in_order(
+    data: TrainingData, order: Ints, regularization: float
+) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
+    """Return RankRLS's models along an order of features, and their leave-query-out errors.
+
+    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, in two passes over shards.
+    """
+    if not isinstance(data, ShardedQueryData):
+        return nested_models(data, order, regularization)
+    squares, right, _ = yield from gram(data)
+    coefs, factor, along = nested_factor(squares, right, order, regularization)
+    message = order, factor, along, regularization
+    (errors,) = yield from summed(data, "leaving queries out", _left_out, *message)
+    return coefs, errors
+
+
+def _products(data: QueryData) -> tuple[Floats, ...]:
+    return *data.gram, data.informative.astype(np.float64)
+
+
+def _left_out(
+    data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
+) -> tuple[Floats]:
+    return (left_out_errors(data, order, factor, along, regularization),)

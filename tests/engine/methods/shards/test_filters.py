@@ -1,0 +1,56 @@
+"""Filters by shards: the order, scores and models of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sharded_problems import (
+    assert_one_shard_is_whole,
+    assert_same_everywhere,
+    cut,
+    problem,
+    steps,
+)
+
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
+from rankstudio.engine.steps import finish
+
+FILTERS: list[LinearRanker] = [
+    SingleFeatureRanking(),
+    SingleFeatureRanking(4, measure="Disagreement", regularization=0.25),
+    SingleFeatureRanking(2, measure="MAP", direction="descending", groups=((0, 2),)),
+]
+
+
+@pytest.mark.parametrize("method", FILTERS, ids=str)
+@given(documents=st.integers(1, 90), seed=st.integers(0, 5))
+def test_order_and_models_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
+    data = problem(seed=seed)
+    whole, sharded = steps(method, data), steps(method, cut(data, documents))
+    assert [step.selected for step in sharded] == [step.selected for step in whole]
+    for one, other in zip(whole, sharded, strict=True):
+        # Sums of some hundred numbers, through a system whose condition is at most 1e6 or so.
+        np.testing.assert_allclose(other.coef, one.coef, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-9)
+        np.testing.assert_allclose(other.candidates, one.candidates, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", FILTERS, ids=str)
+def test_the_same_bits_everywhere(method: LinearRanker, tmp_path: Path) -> None:
+    assert_same_everywhere(method, problem(60), tmp_path)
+    assert_one_shard_is_whole(method, problem())
+
+
+@given(st.integers(1, 90))
+def test_measures_of_single_features_are_means_over_all_queries(documents: int) -> None:
+    data = problem(seed=3)
+    values, directions = finish(measuring_features(cut(data, documents), "NDCG@10"))
+    expected, towards = finish(measuring_features(data, "NDCG@10"))
+    # A mean of 30 values from 0 to 1, each the same number.
+    np.testing.assert_allclose(values, expected, rtol=30 * np.finfo(float).eps)
+    assert np.array_equal(directions, towards)

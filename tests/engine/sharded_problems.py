@@ -1,0 +1,75 @@
+"""Problems for tests of methods by shards: the same documents whole, cut, mapped and on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.session import InProcess
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.support import threads
+
+
+def problem(n_queries: int = 30, n: int = 5, seed: int = 0, rounded: bool = True) -> QueryData:
+    """Features of which one is constant and one nearly a copy, with ties unless they are not rounded."""
+    rng = np.random.default_rng(seed)
+    ptr: Ints = np.cumsum([0, *rng.integers(1, 12, n_queries)])
+    X = rng.standard_normal((ptr[-1], n)) * 2.0 ** np.arange(n)
+    X[:, 1] = X[:, 0] + 0.2 * rng.standard_normal(ptr[-1])
+    X[:, n - 1] = 3.7
+    y = np.clip(np.round(X[:, 0] + 0.5 * rng.standard_normal(ptr[-1])), 0, 2)
+    return QueryData(np.round(X, 1) if rounded else X, y, ptr)
+
+
+def cut(data: QueryData, documents: int) -> ShardedQueryData:
+    """Return the same documents in shards of at most so many."""
+    return ShardedQueryData(data.X, data.y, data.ptr, documents=documents, validation=data.validation)
+
+
+def steps(method: LinearRanker, data: QueryData | ShardedQueryData) -> list[Step]:
+    """Return what a method learns of data, whose results are not remembered."""
+    data.remembered.clear()
+    return [told for told in method.work(data) if isinstance(told, Step)]
+
+
+def assert_same_bits(left: list[Step], right: list[Step]) -> None:
+    """Compare steps field by field, to the last bit."""
+    assert len(left) == len(right)
+    for one, other in zip(left, right, strict=True):
+        for field in fields(one):
+            a, b = getattr(one, field.name), getattr(other, field.name)
+            assert np.array_equal(a, b, equal_nan=field.name != "selected"), field.name
+
+
+def elsewhere(data: QueryData, documents: int, folder: Path) -> Iterator[ShardedQueryData]:
+    """Yield the same shards mapped from a file, on 1, 2 and 5 threads, with and without room in memory."""
+    np.save(folder / "X.npy", data.X)
+    mapped: Floats = np.load(folder / "X.npy", mmap_mode="r")
+    for X in (data.X, mapped):
+        for room in (0.0, 1e9):
+            for count in (1, 2, 5):
+                with threads.at_most(count):
+                    executor = InProcess(lambda room=room: room)  # type: ignore[misc]
+                    yield replace(cut(data, documents), X=X, executor=executor)
+
+
+def assert_same_everywhere(method: LinearRanker, data: QueryData, folder: Path, documents: int = 40) -> None:
+    """Check that a method learns the same bits of shards wherever they are, and gives signs of life."""
+    expected = steps(method, cut(data, documents))
+    for other in elsewhere(data, documents, folder):
+        assert_same_bits(steps(method, other), expected)
+    told: list[Any] = list(method.work(cut(data, documents)))
+    assert any(isinstance(what, WorkProgress) for what in told)
+
+
+def assert_one_shard_is_whole(method: LinearRanker, data: QueryData) -> None:
+    """Check that documents of one shard keep their bits."""
+    assert_same_bits(steps(method, cut(data, 1 << 16)), steps(method, data))
