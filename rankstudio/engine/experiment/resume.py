@@ -21,14 +21,14 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.runner import Finished, check, run
 from rankstudio.engine.experiment.storage.study import RunKey, Study
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 
 
 def run_stored(
     plan: Plan,
     dataset: FoldedDataset | RankingDataset,
     study: Study,
-    grouped: dict[int, QueryData] | None = None,
+    grouped: dict[int, TrainingData] | None = None,
     anew: bool = False,
     key: RunKey | None = None,
     executor: Executor | None = None,

@@ -13,6 +13,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
+from rankstudio.engine.experiment.execution.shard_executors import shard_executor
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_protocol, parse_rule
@@ -36,9 +37,11 @@ from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.session import ShardExecutor
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
+from rankstudio.engine.support.shard import shards_of
 
 __all__ = ["check", "collect", "open_data", "run", "select_model", "usual_choices"]
 
@@ -106,7 +109,7 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
 def run(
     plan: Plan,
     dataset: FoldedDataset | RankingDataset | None = None,
-    grouped: dict[int, QueryData] | None = None,
+    grouped: dict[int, TrainingData] | None = None,
     done: Finished | None = None,
     executor: Executor | None = None,
 ) -> Generator[Event, None, None]:
@@ -119,13 +122,14 @@ def run(
     dataset : FoldedDataset or RankingDataset, optional
         The plan's data where they are open already, with the plan's folds or with those of the files; one
         part alone is trained on.
-    grouped : dict of int to QueryData, optional
+    grouped : dict of int to QueryData or ShardedQueryData, optional
         Training parts by fold, with what other plans found out about them; added to.
     done : Finished, optional
         What need not be computed again.
     executor : Executor, optional
         Carries out many units at a time: that of `concurrent.futures` with threads or processes, or any
-        other. It is not shut down. Without it each unit is carried out here when its events are asked for.
+        other. It is not shut down. Without it each unit is carried out here when its events are asked for,
+        and so it is where a method learns by shards: then the workers share the shards of each unit.
 
     Yields
     ------
@@ -158,10 +162,12 @@ def run(
     finished: list[FoldResult] = []
     computed = any(fold.number not in done.folds for fold in folds)
     given = given_folds(plan, dataset) if plan.entry.given and computed else None
+    sharded = _learns_by_shards(plan, folds)
+    workers = shard_executor(executor if sharded else None)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread: UnitScheduler | None = None
-        if executor is not None and not plan.entry.given:
+        if executor is not None and not plan.entry.given and not sharded:
             missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
             at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
             spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing))
@@ -171,7 +177,8 @@ def run(
             else:
                 # Of folds that share their data each would put a copy there.
                 known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
-                known.setdefault(fold.number, group_training(fold))
+                if _serves_others(known.get(fold.number), workers):
+                    known[fold.number] = group_training(fold, workers)
                 own = [unit for unit in units if unit.fold == fold.number]
                 train = known[fold.number]
                 prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
@@ -179,6 +186,21 @@ def run(
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
+
+
+def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
+    """Tell whether the method goes through shards, and some training part has several."""
+    entry = plan.entry
+    if entry.given or plan.preferences or not entry.load().accepts_shards:
+        return False
+    return any(
+        not isinstance(fold.train, LeftOut) and len(shards_of(fold.train.query_ptr)) > 1 for fold in folds
+    )
+
+
+def _serves_others(data: TrainingData | None, workers: ShardExecutor) -> bool:
+    """Tell whether there are no training data yet, or those there are go to other workers."""
+    return data is None or (isinstance(data, ShardedQueryData) and data.executor is not workers)
 
 
 def run_plan(

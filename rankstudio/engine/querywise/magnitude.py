@@ -16,6 +16,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import release
 
 GREATEST = 1e30
 """How great a value may be, whatever its sign."""
@@ -69,4 +70,5 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
         np.maximum(high, highs.max(axis=0), out=high)
         with np.errstate(over="ignore"):  # a difference of values that are refused anyway
             np.maximum(difference, (highs - lows).max(axis=0), out=difference)
+        release(rows)
     check_magnitudes(low, high, difference, name)

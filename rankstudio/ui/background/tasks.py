@@ -199,7 +199,7 @@ class FoldCache:
         from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)
-        data, train = self._fold(plan, fold).train, fold.train
+        data, train = self._fold(plan, fold).whole_train, fold.train
         groups = CandidateGroups.of(train.feature_ids, train.feature_names, plan.groups).columns
         return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
 
@@ -209,7 +209,7 @@ class FoldCache:
         """Return the densities by which the method of a path judged some features (their columns)."""
         from rankstudio.engine.analysis.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
 
-        train = self._fold(plan, fold).train
+        train = self._fold(plan, fold).whole_train
         return compared_densities(plan, path, train, fold.train.feature_ids, columns)
 
     def _inspector_of(self, fold: Fold, convention: str = "") -> Inspector:

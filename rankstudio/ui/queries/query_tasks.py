@@ -15,6 +15,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.methods.shards.sharded_data import in_memory
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag
 
@@ -141,7 +142,7 @@ class QueryTasks:
         if id(fold) not in self._training:
             while len(self._training) >= _FOLDS:
                 self._training.popitem(last=False)
-            self._training[id(fold)] = fold, group_training(fold)
+            self._training[id(fold)] = fold, in_memory(group_training(fold), "The comparison of queries")
         return self._training[id(fold)][1]
 
     def _scored(self, step: Step, fold: Fold, part: str) -> Floats:

@@ -10,6 +10,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import estimator, group_training
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.sharded_data import in_memory
 from rankstudio.engine.querywise.query_data import QueryData
 
 
@@ -58,7 +59,7 @@ class PermutedPlan:
         fold = _fold(plan, dataset)
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
-        return cls(single, fold.number, method, group_training(fold))
+        return cls(single, fold.number, method, in_memory(group_training(fold), "The permutation test"))
 
     @property
     def divisor(self) -> float:

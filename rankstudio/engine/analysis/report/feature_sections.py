@@ -180,7 +180,7 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
     path = _path(first)
     position = next(i for i, step in enumerate(path.steps) if step.number == first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
-    train = make_fold_context(run.plan, fold).train
+    train = make_fold_context(run.plan, fold).whole_train
     ids, names = run.result.feature_ids, run.result.feature_names
     groups = CandidateGroups.of(ids, names, run.plan.groups).columns
     found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)

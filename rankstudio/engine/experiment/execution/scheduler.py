@@ -27,7 +27,7 @@ from rankstudio.engine.experiment.results.events import Event, UnitFinished, Uni
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support import threads
 
@@ -67,7 +67,7 @@ class _FoldCache(threading.local):
     """
 
     def __init__(self) -> None:
-        self._grouped: OrderedDict[Hashable, QueryData] = OrderedDict()
+        self._grouped: OrderedDict[Hashable, TrainingData] = OrderedDict()
         self._prepared: OrderedDict[tuple[str, int], FoldContext] = OrderedDict()
 
     def fold(self, task: Task) -> FoldContext:
@@ -84,7 +84,7 @@ class _FoldCache(threading.local):
         self._prepared.move_to_end(key)
         return self._prepared[key]
 
-    def _group(self, key: Hashable, fold: Fold) -> QueryData:
+    def _group(self, key: Hashable, fold: Fold) -> TrainingData:
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
         self._grouped.move_to_end(key)

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
+from rankstudio.engine.experiment.units.measured_part import MeasuredPart
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, refusal_of_groups
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.selection.filter_base import best_first, informative
+from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, in_memory
 from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
-from rankstudio.engine.metrics.evaluator import Evaluator, standard_error
+from rankstudio.engine.metrics.evaluator import standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData, check_labels
-from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
+from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.threads import STEADY, steadily
 
 Measures = Mapping[str, float]
@@ -40,8 +43,10 @@ Measures = Mapping[str, float]
 _SETTINGS = 8  # that a plan tries, about: not its own number, as a path must not depend on its neighbours
 
 
-def group_training(fold: Fold) -> QueryData:
+def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Return a fold's training part, knowing the features of the validation part too.
+
+    One of several shards is learned from by shards, on ``executor``.
 
     Raises
     ------
@@ -54,7 +59,10 @@ def group_training(fold: Fold) -> QueryData:
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
     validation = None if vali is None else vali.X
-    return QueryData(train.X, train.y, train.query_ptr, validation=validation, n_settings=_SETTINGS)
+    arrays = train.X, train.y, train.query_ptr
+    if len(shards_of(train.query_ptr)) > 1:
+        return ShardedQueryData(*arrays, executor, n_settings=_SETTINGS, validation=validation)
+    return QueryData(*arrays, validation=validation, n_settings=_SETTINGS)
 
 
 class FoldContext:
@@ -66,18 +74,32 @@ class FoldContext:
         Its methods, measures and convention count here, not its parameters.
     fold : Fold
         The data.
-    train : QueryData
+    train : QueryData or ShardedQueryData
         Its training part, which may be shared with other plans.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: QueryData) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
-        self._parts = {name: _Part(part, plan) for name, part in fold.parts.items() if name != "train"}
-        self._left_out = LeftOutQueries(plan, fold.train, self.train) if plan.leaves_out else None
+        self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
+        self._left_out: LeftOutQueries | None = None
+        if plan.leaves_out:
+            self._left_out = LeftOutQueries(plan, fold.train, self.whole_train)
         self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
         self._baseline: Baseline | None = None
+
+    @property
+    def whole_train(self) -> QueryData:
+        """The training part for what looks at all of its documents at once.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Where they are larger than the memory budget.
+        """
+        whole: QueryData = in_memory(self.train, self.plan.entry.label)
+        return whole
 
     @property
     def divisor(self) -> float:
@@ -102,7 +124,8 @@ class FoldContext:
         name = plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
-        column = int(best_first(np.where(informative(self.train), gains, -np.inf), 1)[0])
+        varies = yield from informative_columns(self.train)
+        column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(1, (column,), coef, float("nan"), np.empty(0))
@@ -219,12 +242,16 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from selector.work(self.train)
+            yield from selector.work(self._data_of(selector))
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
-        for told in two_stage_steps(ranker, self.train, sets):
+        for told in two_stage_steps(ranker, self.whole_train, sets):
             yield replace(told, candidates=compared[told.number - 1]) if isinstance(told, Step) else told
+
+    def _data_of(self, method: LinearRanker) -> TrainingData:
+        """Return the training data as a method takes them: by shards, or all documents at once."""
+        return self.train if method.accepts_shards else self.whole_train
 
     def _select(
         self, selector: LinearRanker, unit: Unit
@@ -238,7 +265,7 @@ class FoldContext:
         key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
         if key not in self._selected:
             steps: list[Step] = []
-            for told in selector.work(self.train):
+            for told in selector.work(self._data_of(selector)):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))
@@ -249,46 +276,6 @@ class FoldContext:
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
             self._selected[key] = selections(steps, growing), compared
         return self._selected[key]
-
-
-class _Part:
-    """A part to measure models on."""
-
-    def __init__(self, data: RankingDataset, plan: Plan) -> None:
-        self._data = data
-        self._plan = plan
-
-    @cached_property
-    def _evaluator(self) -> Evaluator:
-        plan = self._plan
-        return Evaluator(self._data.y, self._data.query_ptr, plan.convention, plan.evaluated)
-
-    @cached_property
-    def _columns(self) -> Floats:
-        return np.ascontiguousarray(self._data.X.T)
-
-    def covered(self, step: Step) -> bool:
-        return step.linear or step.covers(self._data.X)
-
-    def scores(self, step: Step, known: Floats | None = None) -> Floats:
-        return step.scores(self._columns, known)
-
-    def measure(self, scores: Floats) -> dict[str, float]:
-        return {name: float(v[0]) for name, v in self._evaluator.evaluate_many(scores[None, :]).items()}
-
-    def per_query(self, step: Step) -> dict[str, Floats]:
-        return self._evaluator.per_query(self.scores(step))
-
-    def measure_all(self, steps: Sequence[Step]) -> dict[str, Floats]:
-        if all(step.linear for step in steps):
-            coefs = np.array([step.coef for step in steps])
-            return self._evaluator.evaluate_many(linear_scores(self._columns, coefs))
-        known: Floats | None = None
-        rows = []
-        for step in steps:
-            known = self.scores(step, known)
-            rows.append(self.measure(known))
-        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def n_steps(plan: Plan, feature_ids: Ints) -> int:

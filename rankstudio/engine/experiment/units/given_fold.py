@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.units.given_model import ModelFold, models_of_
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.methods.given_scores import given_scores
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -35,7 +35,7 @@ class GivenFold(FoldContext):
         One score a document of each part that has some.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: QueryData, scores: dict[str, Floats]) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: TrainingData, scores: dict[str, Floats]) -> None:
         super().__init__(plan, fold, train)
         self._scores = scores
 
@@ -46,7 +46,7 @@ class GivenFold(FoldContext):
         yield given_scores(name, parts, self.fold.train.n_features)
 
 
-def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, QueryData], FoldContext]:
+def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingData], FoldContext]:
     """Return what makes the context of a fold, by its fold and training part, once all files are read.
 
     Raises

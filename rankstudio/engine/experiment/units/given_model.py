@@ -22,7 +22,7 @@ from rankstudio.engine.export.model_scores import other_names
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -77,7 +77,7 @@ class ModelFold(FoldContext):
         What has to be said of it; "" for nothing.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: QueryData, step: Step, note: str) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str) -> None:
         super().__init__(plan, fold, train)
         self._step, self._note = step, note
 

@@ -33,7 +33,7 @@ def measure_left_out(
         Of one step, by "leave-query-out MAP": the very numbers of a run that is chosen by one of them.
     """
     plan = fold.plan.changed(convention=convention, measures=tuple(names), select_by=left_out_name(names[0]))
-    left_out, ranker = LeftOutQueries(plan, fold.fold.train, fold.train), fold.ranker(path.unit)
+    left_out, ranker = LeftOutQueries(plan, fold.fold.train, fold.whole_train), fold.ranker(path.unit)
     left_out.begin(path.unit)
     for step in path.steps[first:]:
         yield left_out.measure(path.unit, ranker, step)

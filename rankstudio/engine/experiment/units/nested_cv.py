@@ -17,15 +17,15 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.metrics.evaluator import average, standard_error
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Measures = Mapping[str, float]
 
 
-def make_fold_context(plan: Plan, fold: Fold, train: QueryData | None = None) -> FoldContext:
+def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
     """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
     kind = NestedFold if plan.inner else FoldContext
     return kind(plan, fold, group_training(fold) if train is None else train)

@@ -19,6 +19,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
 from rankstudio.engine.querywise.query_data import QueryData
 
 
@@ -101,9 +102,10 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
         file.of_part(parts[0], known)
 
 
-def with_preferences(plan: Plan, fold: Fold, train: QueryData) -> QueryData:
+def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingData:
     """Return the training part of a fold with the preferences of a plan, if it has some."""
     if not plan.preferences:
         return train
+    whole: QueryData = in_memory(train, "Learning from preferences")
     file = preference_file(plan)
-    return replace(train, preferences=file.of_part(fold.train, file.queries))
+    return replace(whole, preferences=file.of_part(fold.train, file.queries))

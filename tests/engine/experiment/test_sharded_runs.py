@@ -1,0 +1,129 @@
+"""Runs on data of several shards: the same bits in memory, from the disk, on threads and on processes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiment.small import assert_same, ended
+
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.measured_part import MeasuredPart
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.file_pages import in_file
+
+PLAN = Plan("large", parameters={"n_features_to_select": 3, "regularization": (0.5, 8.0)}, measures=("MAP",))
+
+
+def part(seed: int, n_queries: int = 700) -> RankingDataset:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100 * n_queries, 6))
+    y = np.clip(np.round(X @ [1.0, 0.0, 0.5, 0.0, 0.25, 0.0] + rng.standard_normal(len(X))), 0, 2)
+    return RankingDataset.from_arrays(X, y, np.repeat(np.arange(n_queries), 100))
+
+
+@pytest.fixture(scope="module")
+def dataset() -> FoldedDataset:
+    return FoldedDataset("large", None, (Fold(1, part(0), part(1), part(2, 50)),))
+
+
+@pytest.fixture(scope="module")
+def on_disk(dataset: FoldedDataset) -> FoldedDataset:
+    """Return the same data, mapped from files."""
+    parts = dataset.folds[0].parts
+    opened = [
+        memory_mapped.open_kept(memory_mapped.folder() / name)
+        for name in memory_mapped.keep([*parts.values()])
+    ]
+    return replace(dataset, folds=(Fold(1, *opened),))
+
+
+def test_steps_arrive_one_by_one_with_signs_of_life(dataset: FoldedDataset) -> None:
+    told = [type(event) for event in run(PLAN, dataset)]
+    assert told.count(StepDone) == 6
+    assert UnitProgress in told[told.index(StepDone) :]
+
+
+def test_memory_disk_threads_and_processes_give_the_same_bits(
+    dataset: FoldedDataset, on_disk: FoldedDataset
+) -> None:
+    assert in_file(on_disk.folds[0].train.X)
+    expected = ended(run(PLAN, dataset))
+    assert_same(ended(run(PLAN, on_disk)), expected)
+    with on_threads(2) as threads:
+        assert_same(ended(run(PLAN, on_disk, executor=threads)), expected)
+    with on_processes(2) as processes:
+        assert_same(ended(run(PLAN, on_disk, executor=processes)), expected)
+
+
+def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(
+    dataset: FoldedDataset, on_disk: FoldedDataset
+) -> None:
+    plan = Plan("large", "rfe", {"n_features_to_select": 5, "regularization": 1.0}, measures=("MAP",))
+    assert_same(ended(run(plan, on_disk)), ended(run(plan, dataset)))
+    with (
+        memory.within(1e6),
+        pytest.raises(OutOfMemoryError, match=r"70,000 documents with 6 features need 6\.7 MB"),
+    ):
+        ended(run(plan, on_disk))
+
+
+def test_large_parts_are_grouped_as_shards_and_small_ones_are_not(dataset: FoldedDataset) -> None:
+    fold = dataset.folds[0]
+    assert isinstance(group_training(fold), ShardedQueryData)
+    assert fold.test is not None
+    assert not isinstance(group_training(Fold(1, fold.test)), ShardedQueryData)
+
+
+def test_a_large_part_is_measured_by_shards_with_the_same_bits(
+    on_disk: FoldedDataset,
+) -> None:
+    data = on_disk.folds[0].vali
+    assert data is not None
+    rng = np.random.default_rng(3)
+    coefs = rng.standard_normal((4, 6)) * (rng.random((4, 6)) < 0.5)
+    columns = np.ascontiguousarray(data.X.T)
+    evaluator = Evaluator(data.y, data.query_ptr, PLAN.convention, PLAN.evaluated)
+    expected = evaluator.evaluate_many(linear_scores(columns, coefs))
+    steps = [Step(i + 1, (), coef, 0.0, np.empty(0)) for i, coef in enumerate(coefs)]
+    measured = MeasuredPart(data, PLAN)
+    found = measured.measure_all(steps)
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        assert np.array_equal(found[name], values)
+        assert measured.measure(measured.scores(steps[1]))[name] == values[1]
+    assert np.array_equal(
+        measured.per_query(steps[2])["MAP"], evaluator.per_query(steps[2].scores(columns))["MAP"]
+    )
+
+
+class Doubled(Step):
+    """A model that is not linear, and goes on from what the one before gave."""
+
+    linear = False
+
+    def scores(self, columns: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
+        return columns[0] + (0.0 if known is None else 2.0 * known)
+
+
+def test_models_that_are_not_linear_go_on_from_the_one_before_in_each_shard(on_disk: FoldedDataset) -> None:
+    data = on_disk.folds[0].vali
+    assert data is not None
+    step, measured = Doubled(1, (), np.zeros(6), 0.0, np.empty(0)), MeasuredPart(data, PLAN)
+    first = measured.scores(step)
+    assert np.array_equal(first, data.X[:, 0])
+    assert np.array_equal(measured.scores(step, first), 3.0 * data.X[:, 0])
+    two = measured.measure_all([step, step])
+    assert two["MAP"][0] == measured.measure(first)["MAP"]
