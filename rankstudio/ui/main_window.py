@@ -170,6 +170,7 @@ class MainWindow(QMainWindow):
             open_preferences=self.preferences.ask,
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
+            left_out=self.models.left_out.toggle,
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -201,7 +202,7 @@ class MainWindow(QMainWindow):
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
             *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
-            *(sections.lab, self.preferences, self.models.permutations),
+            *(sections.lab, self.preferences, self.models.permutations, self.models.left_out),
         )
         for part in failing:
             part.failed.connect(self.say_error)

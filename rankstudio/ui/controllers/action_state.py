@@ -31,6 +31,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "pause": current is not None,
         "stop": current is not None or loading or models.permutations.busy,
         "chance": models.permutations.possible,
+        "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,
         "cancel_load": loading,
         "undo": undo.canUndo(),

@@ -55,9 +55,10 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures, while that is wanted, the paths that are looked at by queries left out of training.
 
-    The chosen path of the fold that is looked at, or its like on every fold where all are; nothing while a
-    run works, which would be slowed. A run that is chosen by such a measure brings it along; here is what it
-    does not bring: other measures, another convention.
+    The chosen path of the fold that is looked at, or its like on every fold where all are; then those of all
+    combinations, where a map or a plot shows these. Nothing while a run works, which would be slowed. A run
+    that is chosen by such a measure brings it along; here is what it does not bring: other measures, another
+    convention.
 
     Parameters
     ----------
@@ -87,11 +88,12 @@ class LeftOutMeasures(QObject):
         super().__init__(parent)
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self._fold_cache = fold_cache
-        self._asked = False
+        self._asked = self._of_all = False
         self._known: dict[_Key, _Measured] = {}
         self._failed: list[_Measured] = []  # not tried again until they are asked for again
-        self._working: _Measured | None = None
-        self._work = BackgroundSimulation(worker, tr("Measuring left-out queries"), "left-out queries", self)
+        self._looked_at: list[_Measured] = []
+        self._working: tuple[PathResult, _Measured] | None = None
+        self._work = BackgroundSimulation(worker, tr("Measuring left-out queries"), "left_out", self)
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
@@ -131,9 +133,15 @@ class LeftOutMeasures(QObject):
 
     @property
     def share(self) -> float | None:
-        """How much of the path that is measured just now is done; None where none is."""
-        known = self._working
-        return None if known is None else known.n_done / len(known.steps)
+        """How much of what is looked at is measured; None while nothing is being measured."""
+        if self._working is None:
+            return None
+        return sum(one.n_done for one in self._looked_at) / sum(len(one.steps) for one in self._looked_at)
+
+    @property
+    def growing(self) -> tuple[int, bool] | None:
+        """The combination whose path is being measured, and whether all of it is; None where none is."""
+        return None if self._working is None else (self._working[0].unit.position, self._working[1].whole)
 
     def of(self, path: PathResult, *, whole: bool = False) -> Mapping[str, Sequence[float]]:
         """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
@@ -149,23 +157,30 @@ class LeftOutMeasures(QObject):
         self._failed.clear()
         self.go_on()
 
+    def measure_all(self, wanted: bool) -> None:
+        """Measure the paths of all combinations, when the chosen one is done; or that alone."""
+        if wanted != self._of_all:
+            self._of_all = wanted
+            self.go_on()
+
     @Slot()
     def go_on(self) -> None:
         """Measure the paths that are looked at now, one after the other, and no others."""
-        looked_at = {} if self._runs.busy or not self.shown else dict(self._looked_at())
-        known = {path: self._known.setdefault(self._key(path), _Measured(path.steps)) for path in looked_at}
-        if self._working is not None and not any(one is self._working for one in known.values()):
+        wanted = {} if self._runs.busy or not self.shown else dict(self._wanted())
+        known = {path: self._known.setdefault(self._key(path), _Measured(path.steps)) for path in wanted}
+        self._looked_at = list(known.values())
+        if self._working is not None and self._working[1] not in self._looked_at:
             self._working = None
             self._work.stop()
-        left = [path for path in looked_at if not known[path].whole and known[path] not in self._failed]
+        left = [path for path, one in known.items() if not one.whole and one not in self._failed]
         if left and self._working is None:
-            self._start(looked_at[left[0]], left[0], known[left[0]])
+            self._start(wanted[left[0]], left[0], known[left[0]])
         self.changed.emit()
 
     def _start(self, wanted: PathWanted, path: PathResult, known: _Measured) -> None:
         while len(self._known) > _KEPT:
             del self._known[next(iter(self._known))]
-        self._working = known
+        self._working = path, known
         given = wanted, path, self._names, self._session.convention, known.n_done
         self._work.start(lambda: self._fold_cache.left_out(*given))
 
@@ -187,7 +202,7 @@ class LeftOutMeasures(QObject):
     def _key(self, path: PathResult) -> _Key:
         return id(path.steps), self._session.convention, self._names
 
-    def _looked_at(self) -> Iterator[tuple[PathResult, PathWanted]]:
+    def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
         """Yield the paths that are looked at and did not bring what is looked at along."""
         name = left_out_name(self._session.measure)
         for plan, fold, path in self._paths():
@@ -195,25 +210,35 @@ class LeftOutMeasures(QObject):
                 yield path, PathWanted(plan, fold, path.unit.values)
 
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
-        """Yield the chosen path of the fold that is looked at, or its like on every fold."""
-        model, record, choice = self._current.model, self._record, self._session.choice
-        if self._session.fold is not None:
-            if model is not None:
-                yield (record.plan if record and model.key != LIVE else model.plan), model.fold, model.path
-        elif record is not None and choice.values is not None:
-            combination, paths = record.combination_of(choice.values), self._measured.view(record).paths
-            for fold in record.dataset.folds:
-                path = paths.get((fold.number, -1 if combination is None else combination))
-                if path is not None:
-                    yield record.plan, fold, path
+        """Yield the chosen path of the fold that is looked at, or its like on every fold; then all others."""
+        model, record, values = self._current.model, self._record, self._session.choice.values
+        number, chosen = self._session.fold, None
+        if number is not None and model is not None:
+            if record is None or model.key == LIVE:
+                yield model.plan, model.fold, model.path
+            else:
+                chosen = int(model.key)
+        elif record is not None and values is not None:
+            chosen = record.combination_of(values)
+        if record is None:
+            return
+        paths = self._measured.view(record).paths
+        folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
+        first = [] if chosen is None else [(fold, chosen) for fold in folds]
+        every = [
+            (fold, at) for fold in folds for at in range(len(record.combinations) if self._of_all else 0)
+        ]
+        for fold, combination in dict.fromkeys((*first, *every)):
+            path = paths.get((fold.number, combination))
+            if path is not None:
+                yield record.plan, fold, path
 
     @Slot(object)
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
-        known = self._working
-        if known is not None:
+        if self._working is not None:
             for row in rows:
                 for name, value in row.items():
-                    known.values.setdefault(name, []).append(value)
+                    self._working[1].values.setdefault(name, []).append(value)
             self.grew.emit()
 
     @Slot()
@@ -226,7 +251,7 @@ class LeftOutMeasures(QObject):
     @Slot(str)
     def _fail(self, why: str) -> None:
         if self._working is not None:
-            self._failed.append(self._working)
+            self._failed.append(self._working[1])
         self._working = None
         self.failed.emit(why)
         self.go_on()

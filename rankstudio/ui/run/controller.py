@@ -156,16 +156,15 @@ class RunController(QObject):
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
         self._show_step(model.step, model.plan, model.path.divisor)
 
-    def show_left_out(self) -> None:
-        """Draw what more is known of left-out queries."""
+    def show_left_out(self, combination: int, whole: bool) -> None:
+        """Draw what more is known of left-out queries along the path of a combination, or all (``whole``)."""
         record, model = self._record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
-        elif record is not None:
-            of_all = record.combination_of(self._session.choice.values or ())
-            combination = of_all if model is None else int(model.key)
-            if combination is not None:
-                self._draw_combination(record, combination, growing=False)
+        if record is not None:
+            self._draw_combination(record, combination, growing=False)
+        if whole and self.heat.left_out():
+            self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
         path = model.path

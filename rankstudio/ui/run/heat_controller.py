@@ -59,14 +59,17 @@ class HeatController(QObject):
         views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
         if sizes:
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
-        self.panel.offer(views, both=measured and plan.leaves_out, left_out=plan.leaves_out)
-        self.panel.setVisible((measured or plan.leaves_out) and bool(views))
+        left_out = plan.leaves_out or self._shown.leaves_out
+        first = plan.leaves_out or not measured
+        self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
+        self.panel.setVisible((measured or left_out) and bool(views))
 
     @Slot()
     def draw(self) -> None:
         """Draw what is known by now."""
         record, dataset, why = self._shown.record, self._session.dataset, self._shown.problem
         self._grids = None
+        self._shown.leave_out_of_all(self.panel.left_out())
         view = self.panel.view()
         if record is None or dataset is None or why or view is None or not record.plan.axes:
             self.panel.clear(why)
@@ -123,9 +126,9 @@ class HeatController(QObject):
                 return mean.x_values[last], across.mean[last]
             return np.empty(0, dtype=np.int64), np.empty(0)
         path = record.paths.get((fold, combination))
-        measured = self._shown.measures(record, (fold, combination)).get(name)
+        measured = self._shown.measures(record, (fold, combination), whole=True).get(name)
         if path is not None and measured is not None:
-            return path.x_values[last], measured[last]
+            return path.x_values[last], np.asarray(measured, dtype=np.float64)[last]
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:

@@ -63,11 +63,13 @@ class HeatPanel(Panel):
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
 
-    def offer(self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool) -> None:
+    def offer(
+        self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool, first: bool = True
+    ) -> None:
         """Offer maps, with what they are called; the one that the user wanted stays where it can.
 
         ``both`` says whether validation and left-out queries are measured, ``left_out`` whether the latter
-        are; these choose the model then, and come first.
+        are, ``first`` whether they are shown unless the user wants to see the validation.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
@@ -77,7 +79,7 @@ class HeatPanel(Panel):
             kept = next((at for at, (key, _) in enumerate(views) if key == self._wanted), 0)
             self.views.setCurrentIndex(kept if views else -1)
         if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
-            self.of.setCurrentIndex(int(left_out))
+            self.of.setCurrentIndex(int(left_out and first))
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
         self.of.setVisible(both)

@@ -39,4 +39,5 @@ class LeftOutController(QObject):
     @Slot()
     def _grow(self) -> None:
         self.show()
-        self._run.show_left_out()
+        if self._left_out.growing is not None:
+            self._run.show_left_out(*self._left_out.growing)

@@ -61,6 +61,10 @@ class ShownPaths:
         """Whether measures of left-out queries are to be drawn."""
         return self._left_out.shown
 
+    def leave_out_of_all(self, wanted: bool) -> None:
+        """Have left-out queries measured along all paths of the run, or of the chosen one alone."""
+        self._left_out.measure_all(wanted)
+
     def measures(
         self, record: RunRecord, place: tuple[int, int], *, whole: bool = False
     ) -> Mapping[str, Any]:

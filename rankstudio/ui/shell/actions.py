@@ -243,6 +243,14 @@ _RUN = (
             "Again: stop that."
         ),
     ),
+    Command(
+        "left_out",
+        tr("&Left-out queries"),
+        tr(
+            "Measure the shown run on the training queries too, each ranked by the model learned without it, "
+            "beside the validation. Again: no longer."
+        ),
+    ),
     Command("pause", tr("&Pause"), tr("Pause the run, or go on with it."), "Ctrl+P", "pause"),
     Command(
         "step",
