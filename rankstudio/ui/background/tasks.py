@@ -147,7 +147,7 @@ class FoldCache:
     """
 
     def __init__(self) -> None:
-        self._prepared: OrderedDict[tuple[int, str], tuple[Fold, FoldContext]] = OrderedDict()
+        self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
         self._inspector: Inspector | None = None
 
     def path(self, wanted: PathWanted) -> LivePath:
@@ -227,7 +227,7 @@ class FoldCache:
         from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
-        key = id(fold), repr(bare)
+        key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _KEPT:
                 self._prepared.popitem(last=False)
