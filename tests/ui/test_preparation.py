@@ -41,6 +41,21 @@ def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(theme: T
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
 
 
+def test_what_a_task_compiles_is_said_until_the_task_is_done(theme: Theme, tmp_path: Path) -> None:
+    with open_window(theme, tmp_path / "config") as window:
+        worker, compiled = window.models.task_worker, threading.Event()
+
+        def compile_something() -> None:
+            announce("tied_pairs")
+            compiled.wait(60)
+
+        worker.task("something", compile_something, on_done=lambda _: None)
+        wait_until(lambda: window.status.text() == "Preparing: kernel tied_pairs (once on this computer)")
+        compiled.set()
+        wait_until(lambda: not worker.jobs)
+        assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
+
+
 def test_a_warm_engine_is_prepared_without_a_word(theme: Theme, tmp_path: Path) -> None:
     with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as window:
         window.models.warm_up()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.support.compilation import announced
 from rankstudio.ui.background.loader import Loader
@@ -35,7 +35,7 @@ class Models(QObject):
     """
 
     preparing = Signal(str)
-    """A kernel is being compiled (a sentence), or what is needed first is there ("")."""
+    """A kernel is being compiled (a sentence), or what needed it is done ("")."""
 
     def __init__(
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
@@ -59,6 +59,10 @@ class Models(QObject):
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
+        self._compiling = False
+        self.preparing.connect(self._note_preparation)
+        for worker in (self.task_worker, self.run_worker):
+            worker.drained.connect(self._end_preparation)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
 
@@ -77,6 +81,15 @@ class Models(QObject):
 
     def _prepared(self, _: object) -> None:
         self.preparing.emit("")
+
+    @Slot(str)
+    def _note_preparation(self, sentence: str) -> None:
+        self._compiling = bool(sentence)
+
+    @Slot()
+    def _end_preparation(self) -> None:
+        if self._compiling and not self.n_busy:
+            self.preparing.emit("")
 
     def close(self) -> None:
         """Stop the workers and wait for them; give the study up for others."""
