@@ -12,6 +12,7 @@ from pathlib import Path
 from rankstudio import __version__
 from rankstudio.cli import streams
 from rankstudio.cli.command_parser import CommandParser, did_you_mean
+from rankstudio.cli.memory_option import within_memory
 from rankstudio.engine.errors import Cancelled, RankStudioError
 from rankstudio.engine.support import memory
 
@@ -113,7 +114,8 @@ def _dispatch(arguments: list[str]) -> int:
         memory.refuse_small_limit()
         args = command_line(commands=(arguments[0],)).parse_args(arguments)
         args.typed = arguments
-        return int(args.run(args))
+        with within_memory(args):
+            return int(args.run(args))
     return _open_window(arguments)
 
 

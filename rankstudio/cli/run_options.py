@@ -9,6 +9,7 @@ from typing import Any
 
 from rankstudio.cli.data_options import DESTINATIONS, add_column_options, columns_from
 from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.standard_streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
@@ -50,6 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_places(parser.add_argument_group("what to run on, and where to"))
     add_worker_options(parser)
+    add_memory_option(parser)
     _add_choices(parser.add_argument_group("method and choice"))
     parameters = parser.add_argument_group(
         "parameters of the method (see rankstudio methods); several values, with commas, are each tried"

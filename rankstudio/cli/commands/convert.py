@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.score_options import by_name
@@ -106,6 +107,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
     add_column_options(parser.add_argument_group("what the columns of tables are"))
     add_force_option(parser)
+    add_memory_option(parser)
     parser.add_argument(
         "--json", action="store_true", help="print what was written, and how large it is, as JSON"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.standard_streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
@@ -74,6 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("what the columns of tables are"))
     parser.add_argument("--per-query", action="store_true", help="also print the measures of every query")
+    add_memory_option(parser)
     parser.add_argument(
         "--json",
         action="store_true",

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import add_parameters, plan_from
 from rankstudio.cli.step_counter import last_state
@@ -52,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
     )
+    add_memory_option(parser)
     parser.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_column_options(parser.add_argument_group("what the columns of tables are"))

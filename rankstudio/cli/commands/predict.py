@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.standard_streams import STANDARD, input_file, refuse_output_with_json, write_output
@@ -27,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("data", metavar="DATA", type=Path, help="a data file; - is the standard input")
     parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
+    add_memory_option(parser)
     parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; else, and of -, printed")
     add_column_options(parser.add_argument_group("what the columns of tables are"))
     add_force_option(parser)

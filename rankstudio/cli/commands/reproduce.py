@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.finding_tables import findings_as_dict, found_in, shown_findings
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import Whole
@@ -72,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file; - prints it")
     add_force_option(parser)
     add_worker_options(parser)
+    add_memory_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.folders import first_file
+from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
 from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.letor import file_access

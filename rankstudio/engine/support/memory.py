@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.language import tr
 
 _CGROUP = "sys/fs/cgroup"
@@ -17,6 +17,11 @@ _V2 = (_CGROUP, "memory.max", "memory.current")
 _V1 = (f"{_CGROUP}/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
 
 _budget: ContextVar[float | None] = ContextVar("budget", default=None)
+
+VARIABLE = "RANKSTUDIO_MEMORY"
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([MGT])(i?)B", re.IGNORECASE)
+_POWERS = {"m": 2, "g": 3, "t": 4}
+_LEAST = 1e6
 
 _OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
 _STACK = 8.4e6  # bytes of them for each thread of a library
@@ -32,8 +37,35 @@ def available() -> float:
 
 
 def budget() -> float:
-    """Return how many bytes a run may take: what `within` says, else half of what is free."""
-    return _budget.get() or available() / 2
+    """Return how many bytes a run may take: as `within` or RANKSTUDIO_MEMORY says, else half of what is free.
+
+    Raises
+    ------
+    ParameterError
+        Where the variable is no size.
+    """
+    asked = os.environ.get(VARIABLE, "")
+    return _budget.get() or (n_bytes(asked) if asked else available() / 2)
+
+
+def n_bytes(text: str) -> float:
+    """Return the number of bytes that a text such as "4GB" says.
+
+    Raises
+    ------
+    ParameterError
+        Where it is no size, or less than a megabyte.
+
+    Examples
+    --------
+    >>> n_bytes("4GB"), n_bytes("1.5 GiB"), n_bytes("700 MB")
+    (4000000000.0, 1610612736.0, 700000000.0)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    value = float(found[1]) * (1024.0 if found[3] else 1000.0) ** _POWERS[found[2].lower()] if found else 0.0
+    if value < _LEAST:
+        raise ParameterError(VARIABLE, text, "a size of at least 1MB, such as 4GB or 500MB")
+    return value
 
 
 @contextmanager

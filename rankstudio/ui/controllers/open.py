@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.folders import one_of
+from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError

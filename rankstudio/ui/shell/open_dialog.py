@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QP
 from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFileDialog, QFileSystemModel, QToolButton, QWidget
 
-from rankstudio.engine.data.folders import is_part_file
+from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.theme import Theme

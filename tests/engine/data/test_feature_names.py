@@ -17,7 +17,8 @@ from rankstudio.engine.data.feature_names import (
     renamed,
     save_notes,
 )
-from rankstudio.engine.data.folders import one_of, open_dataset
+from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 

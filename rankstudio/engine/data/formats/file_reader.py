@@ -33,7 +33,9 @@ from rankstudio.engine.data.trec.runs import run_scores
 from rankstudio.engine.errors import ZeroIdError
 
 _HEAD = 1 << 16
-_VERSION = 2  # of the readers of tables: to be raised when they would give other values
+TABLES_VERSION = 2
+"""Of the readers of tables: to be raised when they would give other values."""
+
 _FEATURE = re.compile(rb"[0-9]+:")
 
 
@@ -46,11 +48,14 @@ class FileContents:
     table : Table
     source : Source
     read_as : ReadAs
+    treated : bool
+        Whether missing values are filled in, and features scaled, as was asked for.
     """
 
     table: Table
     source: Source
     read_as: ReadAs
+    treated: bool = False
 
 
 def load_data(
@@ -154,7 +159,7 @@ def read_data_file(
     if _is_qrels(path, content, progress):
         return _read_trec(path, content, progress, refuse=refuse)
     beside = sizes_file(path)
-    form = _form(path, content, told, beside, progress)
+    form = recognised_form(path, content, told, beside, progress)
     by_size = read_sizes(beside) if beside is not None and form != "letor" else None
     first_id = 1 if told.ids_from is None else told.ids_from
 
@@ -169,12 +174,12 @@ def read_data_file(
         progress.advance(progress.total / 2)
         return table
 
-    identity = _identity(told, by_size, form)
-    variant = "" if form == "letor" and not identity else f"{form} {_VERSION} {identity}"
+    identity = identity_of(told, by_size, form)
+    variant = "" if form == "letor" and not identity else f"{form} {TABLES_VERSION} {identity}"
     table, source = table_of(
         path, content, progress, parse, refuse=refuse, cache=cache, variant=variant, identity=identity
     )
-    return FileContents(table, source, _read_as(path, form, beside, table))
+    return FileContents(table, source, read_as(path, form, beside, table))
 
 
 def _is_qrels(path: Path, content: Bytes, progress: ReadProgress) -> bool:
@@ -200,7 +205,9 @@ def _read_trec(path: Path, content: Bytes, progress: ReadProgress, *, refuse: bo
     return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
 
 
-def _form(path: Path, content: Bytes, told: DataColumns, beside: Path | None, progress: ReadProgress) -> str:
+def recognised_form(
+    path: Path, content: Bytes, told: DataColumns, beside: Path | None, progress: ReadProgress
+) -> str:
     """Return how a file is read: "letor", "sizes" (SVMlight text with sizes beside it), "csv", "arrow"."""
     begin = content[: len(ARROW)].tobytes()
     if begin.startswith(PARQUET) or begin == ARROW:
@@ -248,7 +255,7 @@ def _with_old_ids(table: Table) -> Table:
     return replace(table, feature_names=tuple(f"id {i}" for i in range(table.X.shape[1])))
 
 
-def _identity(told: DataColumns, by_size: Ints | None, form: str) -> str:
+def identity_of(told: DataColumns, by_size: Ints | None, form: str) -> str:
     """Return what else than a file's bytes says what the data are; "" for nothing."""
     values = told.as_dict() if form in ("csv", "arrow") else {}
     if form in ("letor", "sizes") and told.ids_from == 0:
@@ -259,7 +266,8 @@ def _identity(told: DataColumns, by_size: Ints | None, form: str) -> str:
     return json.dumps(values, sort_keys=True) if values else ""
 
 
-def _read_as(path: Path, form: str, beside: Path | None, table: Table) -> ReadAs:
+def read_as(path: Path, form: str, beside: Path | None, table: Table) -> ReadAs:
+    """Return as what a file was read; beside it is its file of sizes, where there is one."""
     if form == "letor":
         return ReadAs()
     sizes = beside.name if beside is not None else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes, Ints
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Source
 from rankstudio.engine.data.large import checksums, table_folder
 from rankstudio.engine.data.large.table_folder import TableText
@@ -43,6 +44,10 @@ class LargePart:
         With what the ids of features begin in text.
     sizes : int64 array of shape (Q,), optional
         How many documents each query has, where the lines do not say their query.
+    n_features : int
+        Least number of columns.
+    told : DataColumns
+        What is known of the columns of tables.
     """
 
     paths: tuple[Path, ...]
@@ -51,10 +56,18 @@ class LargePart:
     identity: str = ""
     first_id: int = 1
     sizes: Ints | None = None
+    n_features: int = 0
+    told: DataColumns = field(default_factory=DataColumns)
 
     def key(self, found: Sequence[str]) -> str:
         """Return by what the table of files with these checksums is found."""
-        said = [table_folder.VERSION, list(found), self.treatment.missing, self.treatment.normalize]
+        said = [
+            table_folder.VERSION,
+            list(found),
+            self.treatment.missing,
+            self.treatment.normalize,
+            self.n_features,
+        ]
         return hashlib.sha256(json.dumps([*said, self.variant]).encode()).hexdigest()
 
     def source(self, found: Sequence[str]) -> Source:
@@ -149,7 +162,7 @@ def read_letor(part: LargePart, progress: ReadProgress, files: ChecksummedFiles)
         )
         names = () if part.first_id else tuple(f"id {i}" for i in range(reading.width))
         return writer.finish(
-            reading.width,
+            max(reading.width, part.n_features),
             lambda: part.key(files.found),
             lambda ids, scattered: TableText(ids, dense, scattered, sources, names),
             queries,

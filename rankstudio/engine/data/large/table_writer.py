@@ -208,9 +208,9 @@ class TableWriter:
         if needed > memory.budget():
             raise DatasetError(
                 tr(
-                    "{path}: query {query} comes back on {unit} {line}, and to bring the documents of each "
-                    "query together takes {needed}, where {budget} may be used; please sort the file by query, or "
-                    "allow more memory."
+                    "{path}: query {query} comes back on {unit} {line}, and to bring the documents of "
+                    "each query together takes {needed}, where {budget} may be used; please sort the file by "
+                    "query, or allow more memory."
                 ).format(
                     path=shown_path(self._path),
                     query=scattered.query_id,

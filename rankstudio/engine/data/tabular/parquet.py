@@ -45,29 +45,42 @@ def read_parquet(
     MissingExtraError
         Where the library of the format is not installed.
     """
-    frame = arrow_table(path, content)
-    where = shown_path(path)
+    return read_documents(
+        columns_of(path, arrow_table(path, content)), told, sizes=sizes, refuse=refuse, check=check
+    )
+
+
+def columns_of(path: Path, frame: Any, first_row: int = 0) -> TableColumns:
+    """Return the columns of a table of Arrow, whose first row is one of many of the file's.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    frame : pyarrow.Table
+    first_row : int
+        Its number in the file, from 0.
+    """
 
     def column(position: int) -> NDArray[Any]:
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
-            raise _damaged(path, error) from None
+            raise damaged(path, error) from None
 
     def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
-        return kind(path, 0, 0, f"{found}, row {row + 1}", expected)
+        return kind(path, 0, 0, f"{found}, row {first_row + row + 1}", expected)
 
-    columns = TableColumns(
-        where,
+    return TableColumns(
+        shown_path(path),
         tuple(map(clean_name, frame.column_names)),
         frame.num_rows,
         column,
         column,
         error,
-        lambda row: row + 1,
+        lambda row: first_row + row + 1,
     )
-    return read_documents(columns, told, sizes=sizes, refuse=refuse, check=check)
 
 
 def arrow_table(path: Path, content: Bytes, n_rows: int | None = None) -> Any:
@@ -92,11 +105,43 @@ def arrow_table(path: Path, content: Bytes, n_rows: int | None = None) -> Any:
             with pa.ipc.open_file(source) as reader:
                 table = reader.read_all()
         table.validate(full=True)
+        table = without_lists(table)
     except DatasetError:
         raise
     except Exception as error:  # a damaged file fails in many ways
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
     return table if n_rows is None else table.slice(0, n_rows)
+
+
+def without_lists(table: Any) -> Any:
+    """Return a table with a column for each place of the lists of fixed size in it.
+
+    They are called after the place, as in "feature 7", where one column has such lists, else after both.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
+    if not lists:
+        return table
+    columns, names = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name not in lists:
+            columns.append(column)
+            names.append(field.name)
+            continue
+        for i in range(field.type.list_size):
+            columns.append(
+                pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            )
+            names.append(f"{'feature' if len(lists) == 1 else field.name} {i + 1}")
+    return pa.table(columns, names=names)
+
+
+def _place(chunk: Any, place: int) -> Any:
+    """Return the value at a place of each list, none where there is no list."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+    return pc.list_element(chunk, place)
 
 
 def _first_batch(pa: Any, file: Any, n_rows: int) -> Any:
@@ -113,7 +158,8 @@ def _check_memory(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def _damaged(path: Path, error: Exception) -> FileAccessError:
+def damaged(path: Path, error: Exception) -> FileAccessError:
+    """Return the error of a file of which a library says that it cannot be read."""
     if isinstance(error, MemoryError):
         return FileAccessError(path, "what is in the file does not fit into memory.")
     text = short(" ".join(str(error).split()), 200).rstrip(".")

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.engine.data.folders import one_of, open_dataset
+from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.formats.file_reader import load_data

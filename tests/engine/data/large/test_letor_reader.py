@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -13,15 +16,18 @@ from data import letor_strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankstudio.engine.data.large import text_chunks
+from rankstudio.engine.data.large import checksums, letor_reader, table_folder, text_chunks
 from rankstudio.engine.data.large.letor_reader import LargePart, read_large, read_letor
 from rankstudio.engine.data.large.table_writer import Treatment
+from rankstudio.engine.data.large.text_chunks import PackedFile
 from rankstudio.engine.data.letor import text_pieces
 from rankstudio.engine.data.letor.parsed_table import Table
 from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.letor.reader import make_dataset, read_table
 from rankstudio.engine.data.source import Source
-from rankstudio.engine.errors import FormatError
+from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
+from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.memory import within
 
 thorough = settings(
     max_examples=200,
@@ -99,3 +105,121 @@ def test_pieces_give_what_the_whole_gives(
         assert (type(raised.value), str(raised.value)) == (type(error), str(error))
         return
     assert_equal(by_pieces(path, treatment, max(chunk, 10) if packed else chunk, piece), expected)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_a_table_is_found_again_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "train.txt", "".join(f"1 qid:{i // 3} 1:{i} 2:0.5 # {i}\n" for i in range(50)))
+    monkeypatch.setattr(checksums, "_YOUNG", 0)
+    first = by_pieces(path, Treatment(), 64)
+    monkeypatch.setattr(PackedFile, "pieces", None)
+    again = by_pieces(path, Treatment(), 64)
+    assert_equal(again, first)
+    assert all(in_file(array) for array in (again[0].X, again[0].y, again[0].query_ptr))
+    with pytest.raises(ValueError, match="read-only"):
+        again[0].X[0, 0] = 1.0
+
+
+def test_a_file_of_another_name_with_the_same_bytes_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"1 qid:{i // 3} 1:{i} 2:0.5\n" for i in range(50))
+    first = by_pieces(write(tmp_path / "train.txt", text), Treatment(), 64)
+    monkeypatch.setattr(letor_reader.TableWriter, "__init__", None)
+    again, source = read_large(
+        LargePart((write(tmp_path / "b.txt", text),), Treatment()), ReadProgress(), read_letor
+    )
+    assert again.X.tobytes() == first[0].X.tobytes()
+    assert source.checksum == first[1].checksum
+
+
+def test_a_file_that_was_just_changed_is_read_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.txt", "1 qid:1 1:1\n")
+    by_pieces(path, Treatment(), 64)
+    write(path, "1 qid:1 1:2\n")
+    assert by_pieces(path, Treatment(), 64)[0].X.tolist() == [[2.0]]
+
+
+def test_a_damaged_table_is_read_anew(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.txt", "1 qid:1 1:1\n0 qid:1 1:3\n")
+    table, _ = by_pieces(path, Treatment(), 64)
+    del table
+    (entry,) = table_folder.folder().iterdir()
+    content = bytearray((entry / "X.npy").read_bytes())
+    content[-1] ^= 1
+    (entry / "X.npy").write_bytes(content)
+    assert by_pieces(path, Treatment(), 64)[0].X.tolist() == [[1.0], [3.0]]
+    (entry / "y.npy").unlink()
+    assert by_pieces(path, Treatment(), 64)[0].y.tolist() == [1.0, 0.0]
+
+
+def test_a_copied_table_is_believed_by_its_digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "train.txt", "1 qid:1 1:1\n0 qid:1 1:3\n")
+    by_pieces(path, Treatment(), 64)
+    (entry,) = table_folder.folder().iterdir()
+    for file in entry.glob("*.npy"):
+        os.utime(file, (1, 1))
+    monkeypatch.setattr(letor_reader.TableWriter, "__init__", None)
+    assert by_pieces(path, Treatment(), 64)[0].X.tolist() == [[1.0], [3.0]]
+    assert all(file.stat().st_mtime == 1 for file in entry.glob("*.npy"))
+
+
+def test_ids_that_become_larger_widen_what_was_written(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.txt", "".join(f"1 qid:{i // 4} {i + 1}:1\n" for i in range(40)))
+    assert_equal(by_pieces(path, Treatment(), 20), whole(path, Treatment()))
+
+
+def test_several_files_are_one_text(tmp_path: Path) -> None:
+    lines = [f"{i % 3} qid:{i // 7} 1:{i} 3:{'NULL' if i % 5 == 1 else i / 7} # {i}\n" for i in range(60)]
+    paths = tuple(write(tmp_path / f"train-{k}.txt", "".join(lines[k * 20 : k * 20 + 20])) for k in range(3))
+    with pieces_of(50, 9):
+        table, source = read_large(LargePart(paths, Treatment()), ReadProgress(), read_letor)
+    expected, _ = whole(write(tmp_path / "all.txt", "".join(lines)), Treatment())
+    assert table.X.tobytes() == expected.X.tobytes()
+    assert (table.query_ids, list(table.comments)) == (expected.query_ids, list(expected.comments))
+    assert source.size == sum(path.stat().st_size for path in paths)
+    write(paths[1], lines[0] + "1 qid:9 1:x\n")
+    with pytest.raises(FormatError, match=r"train-1\.txt, line 2, column 11"):
+        read_large(LargePart(paths, Treatment()), ReadProgress(), read_letor)
+
+
+def test_what_does_not_fit_is_refused_with_what_would_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"1 qid:{i % 2} 1:NULL 2:3\n" for i in range(50))
+    path = write(tmp_path / "train.txt", text)
+    with within(1000), pytest.raises(DatasetError, match=r"query 0 comes back on line 3, .* sort the file"):
+        by_pieces(path, Treatment(), 64)
+    path = write(tmp_path / "train.txt", "1 qid:1 1:NULL 2:3\n" * 50)
+    with within(1000), pytest.raises(DatasetError, match=r"a query has 50 documents, .* allow more memory"):
+        by_pieces(path, Treatment(), 64)
+    monkeypatch.setattr(table_folder.shutil, "disk_usage", lambda _: SimpleNamespace(free=1e6))
+    with pytest.raises(
+        DatasetError, match=r"documents with 2 features need about .* on the disk, .* 1\.0 MB"
+    ):
+        by_pieces(path, Treatment(), 64)
+    assert list(table_folder.folder().iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(letor_reader.TableWriter, "add", full)
+    path = write(tmp_path / "train.txt", "1 qid:1 1:1\n")
+    with pytest.raises(FileAccessError, match="could not be written: No space left on device"):
+        by_pieces(path, Treatment(), 64)
+    assert list(table_folder.folder().iterdir()) == []
+
+
+def test_stopping_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.txt", "1 qid:1 1:1\n" * 50)
+    asked = iter(range(100))
+    progress = ReadProgress(None, lambda: next(asked) > 5, 1000)
+    with pieces_of(50, 7), pytest.raises(Cancelled):
+        read_large(LargePart((path,), Treatment()), progress, read_letor)
+    assert list(table_folder.folder().iterdir()) == []

@@ -1,0 +1,49 @@
+"""The option that says how much memory a command may take."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support import memory
+
+
+def add_memory_option(where: Any) -> None:
+    """Add ``--memory``."""
+    where.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_size,
+        help="how much memory may be taken, such as 4GB; half of what is free by default, or what "
+        f"{memory.VARIABLE} says. Larger data are read from the disk as they are needed",
+    )
+
+
+@contextmanager
+def within_memory(args: argparse.Namespace) -> Iterator[None]:
+    """Give a command, its threads and its worker processes the memory that was asked for."""
+    asked = getattr(args, "memory", None)
+    if asked is None:
+        yield
+        return
+    before = os.environ.get(memory.VARIABLE)
+    os.environ[memory.VARIABLE] = asked
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[memory.VARIABLE]
+        else:
+            os.environ[memory.VARIABLE] = before
+
+
+def _size(text: str) -> str:
+    try:
+        memory.n_bytes(text)
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(f"expected {error.expected}, got {text}") from None
+    return text

@@ -1,0 +1,223 @@
+"""Which files a dataset is: folds, their parts, and the files of each part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
+from rankstudio.engine.data.formats.group_sizes import sizes_file
+from rankstudio.engine.data.letor import file_access as files
+from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.data.trec.qrels import is_qrels_name
+from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.files import is_there
+
+FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
+PARTS = {
+    "train": re.compile(r"train", re.IGNORECASE),
+    "vali": re.compile(r"vali|valid|validation|dev", re.IGNORECASE),
+    "test": re.compile(r"test", re.IGNORECASE),
+}
+_NUMBER = re.compile(r"(?<=[-_.])(\d+)(?=[-_.]|$)")
+_LOOKED_FOR = translatable(
+    "folders named Fold1, Fold2 … with files named train, vali and test in them, or such files themselves "
+    "(train.txt, trainingset.txt, vali.csv, test.txt.gz and the like)"
+)
+
+
+@dataclass(frozen=True)
+class FilesOfFold:
+    """The files of one fold, by part, of which train is always there: one file, or several in order."""
+
+    number: int
+    parts: dict[str, tuple[Path, ...]]
+
+
+def one_of(paths: Sequence[str]) -> str:
+    """Return what stands for several files that are opened at once: the folder that they are the parts of.
+
+    Raises
+    ------
+    DatasetError
+        Where they are not the training, validation and test part of one fold, or not all that there are.
+    """
+    if len(paths) == 1:
+        return paths[0]
+    every = [Path(path) for path in paths]
+    beside = {sizes_file(file) for file in every}
+    files = [file for file in every if file not in beside]
+    if len(files) == 1:
+        return str(files[0])
+    folders = {file.parent for file in files}
+    folder = files[0].parent
+    if (
+        len(folders) == 1
+        and all(file.is_file() for file in files)
+        and {file for part in _parts_in(folder).values() for file in part} == set(files)
+    ):
+        return str(folder)
+    raise DatasetError(
+        tr(
+            "{files}: found {n_files} files, expected one, or all parts of one fold: files of "
+            "one folder whose names begin with train, vali and test."
+        ).format(files=_listed(files), n_files=len(files))
+    )
+
+
+def first_file(path: Path) -> Path:
+    """Return the file itself, or the first training part of a folder.
+
+    Raises
+    ------
+    DatasetError, FileAccessError
+        Where there is none.
+    """
+    return find_folds(path)[0].parts["train"][0]
+
+
+def is_part_file(path: Path) -> bool:
+    """Tell whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+        By its name and ending alone: it is not looked into.
+    """
+    words = re.split("[._-]", path.name)
+    named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
+    return named and _is_data(path) and path.is_file()
+
+
+def find_folds(path: Path) -> list[FilesOfFold]:
+    """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
+    if not is_there(path) or not path.is_dir():
+        files.regular_file_size(path)
+        return [FilesOfFold(1, {"train": (path,)})]
+    found = _folds_in(path)
+    if found:
+        return found
+    deeper = {child: folds for child in _children(path) if child.is_dir() and (folds := _folds_in(child))}
+    if len(deeper) > 1:
+        raise DatasetError(
+            tr(
+                "{path}: found {n_deeper} datasets here ({deeper}), expected one; please open one of them."
+            ).format(path=path, n_deeper=len(deeper), deeper=_listed(deeper))
+        )
+    if not deeper:
+        raise DatasetError(
+            tr("{path}: found nothing to open, expected {looked_for}.").format(
+                path=path, looked_for=tr(_LOOKED_FOR)
+            )
+        )
+    return next(iter(deeper.values()))
+
+
+def _folds_in(folder: Path) -> list[FilesOfFold]:
+    """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
+    numbered: dict[int, Path] = {}
+    for child in _children(folder):
+        match = FOLD.fullmatch(child.name)
+        if match and child.is_dir():
+            number = int(match[1])
+            if number in numbered:
+                raise DatasetError(
+                    tr("{folder}: found {value} for fold {number}, expected one.").format(
+                        folder=folder, value=_listed([numbered[number], child]), number=number
+                    )
+                )
+            numbered[number] = child
+    if numbered:
+        folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
+        for fold in folds:
+            if "train" not in fold.parts:
+                raise DatasetError(
+                    tr("{numbered}: found no training file, expected one such as train.txt.").format(
+                        numbered=numbered[fold.number]
+                    )
+                )
+        return folds
+    qrels = [child for child in _children(folder) if is_qrels_name(child.name) and child.is_file()]
+    if len(qrels) == 1:
+        return [FilesOfFold(1, {"train": (qrels[0],)})]
+    parts = _parts_in(folder)
+    if parts and "train" not in parts:
+        raise DatasetError(
+            tr("{folder}: found {values} and no training file, expected one such as train.txt.").format(
+                folder=folder, values=_listed(file for part in parts.values() for file in part)
+            )
+        )
+    return (
+        [FilesOfFold(int(match[1]) if (match := FOLD.fullmatch(folder.name)) else 1, parts)] if parts else []
+    )
+
+
+def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
+    """Return the files of one fold by part: train.txt, train-01.txt and so on, those of a folder train."""
+    parts: dict[str, tuple[Path, ...]] = {}
+    data = [child for child in _children(folder) if child.is_file() and _is_data(child)]
+    for name, pattern in PARTS.items():
+        candidates = [c for c in data if pattern.match(c.name)]
+        if not candidates:  # Yahoo's set1.train.txt
+            candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
+        in_order = _in_order(candidates, pattern) if candidates else _files_below(folder, pattern)
+        if len(candidates) > 1 and not in_order:
+            raise DatasetError(
+                tr("{folder}: found {candidates} for the {name} part, expected one file.").format(
+                    folder=folder, candidates=_listed(candidates), name=name
+                )
+            )
+        if in_order:
+            parts[name] = in_order
+    return parts
+
+
+def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
+    """Return the files of a folder that is called as a part is: train/part-0001.parquet and so on."""
+    for child in _children(folder):
+        if pattern.fullmatch(child.name) and child.is_dir():
+            data = [c for c in _children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
+            if found := _in_order([c for c in data if c.suffix or _NUMBER.search(c.name)]):
+                return found
+    return ()
+
+
+def _in_order(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
+    """Return one file, or several whose names are the same but for a number behind a word; else none."""
+    if len(candidates) < 2:
+        return tuple(candidates)
+    numbered: list[tuple[int, Path]] = []
+    names = set()
+    for path in candidates:
+        behind = word.search(path.name) if word is not None else None
+        found = _NUMBER.search(path.name, behind.end() if behind else 0)
+        if found is None:
+            return ()
+        names.add(path.name[: found.start(1)] + path.name[found.end(1) :])
+        numbered.append((int(found[1]), path))
+    return tuple(path for _, path in sorted(numbered)) if len(names) == 1 else ()
+
+
+def _is_data(path: Path) -> bool:
+    return Path(without_ending(path.name.lower())).suffix in DATA_ENDINGS
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise FileAccessError(
+            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None
+
+
+def _listed(paths: Iterable[Path]) -> str:
+    names = [path.name for path in paths]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
