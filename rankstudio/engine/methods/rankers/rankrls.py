@@ -23,13 +23,15 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
     left_out_outputs,
     several_outputs,
 )
+from rankstudio.engine.methods.rankers.rankrls_shards import sharded_model
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
 from rankstudio.engine.querywise.pair_cost.held_out import held_out_weights, losses_inside
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
@@ -121,9 +123,21 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter if self.solver == "cg" else 1
 
-    def learn(self, data: QueryData | SparseQueryData) -> Iterator[Step]:
-        """Yield the one step there is, all features at once; by conjugate gradients one each."""
+    def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
+        """Yield the one step there is, all features at once; by conjugate gradients one each.
+
+        Learning by shards gives signs of life before it.
+        """
         regularization = self.checked("regularization")
+        gradients, pairs = self._gradients, self.checked("pairs")
+        shards = by_shards(data)
+        if shards is not None and pairs == "query" and not gradients.serve(shards):
+            yield from sharded_model(shards, regularization, self.pair_cost())
+            return
+        yield from self._at_once(in_memory(data, "RankRLS"), regularization)
+
+    def _at_once(self, data: QueryData | SparseQueryData, regularization: float) -> Iterator[Step]:
+        """Yield the steps from all documents at once."""
         gradients, pairs = self._gradients, self.checked("pairs")
         ranked, data = data, pair_rows(data, self.pair_cost())
         if gradients.serve(data) or isinstance(data, SparseQueryData):

@@ -17,6 +17,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, unusual
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
+from rankstudio.engine.methods.rankers.rankrls_shards import products_of
+from rankstudio.engine.methods.shards.sharded_data import by_shards
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
@@ -328,6 +330,10 @@ class SeveralOutputs(PairwiseLeastSquares):
         if isinstance(last, Iteration):
             self._gradients.warn_unless_converged(last)
         if isinstance(last, Iteration) or self.pairs != "query":
+            return
+        shards = by_shards(data)
+        if shards is not None:
+            self._sums = products_of(shards, self.pair_cost())
             return
         data = PairRows.of(data, self.pair_cost())
         if "statistics" in vars(data):
