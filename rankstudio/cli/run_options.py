@@ -63,6 +63,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_preferences(parser: argparse._ActionsContainer) -> None:
+    """Add the option of a file of preferences."""
+    parser.add_argument(
+        "--preferences",
+        type=Path,
+        metavar="FILE",
+        help='learn from preferences between documents in place of labels: a CSV file with lines "qid,winner,'
+        'loser[,magnitude[,weight]]", documents by their ids, or by their numbers in the query from 1',
+    )
+
+
 def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
@@ -84,13 +95,7 @@ def _add_places(where: Any) -> None:
         help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
         'their ids, as in "BM25: 21, 22; TF: 1, 2"',
     )
-    where.add_argument(
-        "--preferences",
-        type=Path,
-        metavar="FILE",
-        help='learn from preferences between documents in place of labels: a CSV file with lines "qid,winner,'
-        'loser[,magnitude[,weight]]", documents by their ids, or by their numbers in the query from 1',
-    )
+    add_preferences(where)
     where.add_argument(
         "--scores",
         action="append",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.run_options import add_parameters, plan_from
+from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
 from rankstudio.cli.step_counter import last_state
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import method, methods
@@ -25,11 +26,13 @@ HELP = "repeat a selection with permuted labels: is it better than chance?"
 DESCRIPTION = """\
 Repeat a whole selection with the labels permuted within their queries, N times, and print for every number of
 features k the criterion, between which values 95 % of the permuted ones lie, and
-p = (1 + how many of those are as good) / (N + 1).
+p = (1 + how many of those are as good) / (N + 1). With --preferences the documents of the
+preferences of a query change places.
 
   rankstudio permute MQ2008 --features 10
   rankstudio permute train.txt --features 3 --lambda 16 --permutations 99 --json
   rankstudio permute MQ2008 --folds 2 --method rankrls
+  rankstudio permute MQ2008 --preferences clicks.csv
 
 Of a folder it is the training part of its first fold, or of the one that --folds names. Ctrl+C prints what
 the permutations so far say."""
@@ -49,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, help="of the permutations, and of the method if it draws; 0 by default"
     )
     parser.add_argument("--folds", metavar="FOLD", help="the number of the fold whose training part it is")
+    add_preferences(parser)
     parser.add_argument("--groups", metavar="FILE", help="groups of features, as of rankstudio run")
     parser.add_argument(
         "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
@@ -61,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "parameters of the method (see rankstudio methods), one value each"
     )
     add_parameters(parameters, methods(), "parameter_")
-    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures", "preferences")
+    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures")
     parser.set_defaults(sample=False, **dict.fromkeys(nothing))
 
 
@@ -116,6 +120,7 @@ def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -
         "criterion": what.plan.entry.criterion,
         "permutations": test.permuted.shape[0],
         "seed": what.plan.seed,
+        "preferences": what.plan.preferences.get("path"),
         "steps": steps,
     }
 
@@ -131,10 +136,11 @@ def _features(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset)
 def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
-    queries = what.data.ptr.size - 1
+    queries, path = what.data.ptr.size - 1, what.plan.preferences.get("path")
+    permuted = f"documents of the preferences of {Path(path).name} exchanged" if path else "labels permuted"
     return (
         f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents\n"
-        f"{entry.criterion}; labels permuted within their queries {N:,} times"
+        f"{entry.criterion}; {permuted} within their queries {N:,} times"
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
 
 N_PERMUTATIONS = 999
-"""How often labels are permuted."""
+"""How often labels or preferences are permuted."""
 
 _PathKey = tuple[str, str, int, object]
 """Checksum of the data, method, fold and the plan of the path in words."""
@@ -50,7 +50,7 @@ class PermutationTests(QObject):
         self._session, self._current = session, current
         self._found: dict[_PathKey, CriterionBand] = {}
         self._working: _PathKey | None = None
-        self._simulation = BackgroundSimulation(worker, tr("Permuting labels"), "permutation", self)
+        self._simulation = BackgroundSimulation(worker, tr("Permuting"), "permutation", self)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.changed)
         self._simulation.failed.connect(self.failed)
@@ -58,7 +58,7 @@ class PermutationTests(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether labels are permuted just now."""
+        """Whether labels or preferences are permuted just now."""
         return self._simulation.busy
 
     @property
@@ -68,12 +68,12 @@ class PermutationTests(QObject):
 
     @property
     def possible(self) -> bool:
-        """Whether there is a path whose labels can be permuted."""
+        """Whether there is a path whose labels or preferences can be permuted."""
         model, session = self._current.model, self._session
         if model is None or not session.has_documents:
             return False
         plan = model.plan
-        return plan.entry.permutes and not plan.ranker and not plan.preferences
+        return plan.entry.permutes and not plan.ranker
 
     @property
     def band(self) -> CriterionBand | None:
@@ -114,7 +114,7 @@ class PermutationTests(QObject):
         plan = model.plan
         parameters = {**plan.parameters, **plan.combination(model.values).parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
-        said = repr((sorted(parameters.items()), *read))
+        said = repr((sorted(parameters.items()), *read, plan.preferences))
         return dataset.checksum, plan.method, model.fold.number, said
 
 

@@ -51,11 +51,13 @@ class ChanceController(QObject):
             self._curves.set_permuted((), None)
             return
         sentence = ""
-        growing = self._tests.growing
+        growing, preferred = self._tests.growing, bool(model.plan.preferences)
         if band is not None:
             position = min(model.position, band.observed.size - 1)
             where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
-            sentence = chance_sentence(band, position, where, N_PERMUTATIONS, growing=growing)
+            sentence = chance_sentence(
+                band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
+            )
         self._curves.set_permuted(model.path.x_values, band)
         whole = band is not None and band.n_permutations >= N_PERMUTATIONS
-        row.show_state(sentence, growing=growing, whole=whole)
+        row.show_state(sentence, growing=growing, whole=whole, preferred=preferred)

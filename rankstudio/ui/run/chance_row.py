@@ -38,20 +38,29 @@ class ChanceRow(QWidget):
         fill(QHBoxLayout(self), self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
         self.hide()
 
-    def show_state(self, sentence: str, *, growing: bool, whole: bool) -> None:
+    def show_state(self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False) -> None:
         """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end."""
         told = tr(
             "Repeat all this with labels permuted within their queries, 999 times: how often is it as good?"
         )
-        self.sentence.setText(sentence or tr("999 times, with labels permuted within their queries"))
+        begin = tr("999 times, with labels permuted within their queries")
+        if preferred:
+            told = tr(
+                "Repeat all this with the documents of preferences exchanged within their queries, 999 "
+                "times: how often is it as good?"
+            )
+            begin = tr("999 times, with the documents of preferences exchanged within their queries")
+        self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("More than chance?")
         self.button.setText(text)
-        self.button.setToolTip(tr("Stop permuting labels; what is counted stays") if growing else told)
+        self.button.setToolTip(tr("Stop permuting; what is counted stays") if growing else told)
         self.button.setAccessibleName(text)
         self.button.setVisible(growing or not whole)
 
 
-def chance_sentence(band: CriterionBand, position: int, where: str, most: int, *, growing: bool) -> str:
+def chance_sentence(
+    band: CriterionBand, position: int, where: str, most: int, *, growing: bool, preferred: bool = False
+) -> str:
     """Return what a permutation test says of a step, from the values that are drawn.
 
     Parameters
@@ -65,13 +74,22 @@ def chance_sentence(band: CriterionBand, position: int, where: str, most: int, *
         So many permutations are asked for.
     growing : bool
         Whether it still counts.
+    preferred : bool
+        Whether preferences are learned from.
     """
     n, p, count = band.n_permutations, float(band.p_values[position]), band.as_good(position)
     verdict = tr("more than chance") if p <= ALPHA else tr("not told from chance")
-    said = tr(
+    template = tr(
         "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with labels permuted within their "
         "queries have a criterion of {observed:.4f} or less; 95 % of them are from {low:.4f} to {high:.4f}."
-    ).format(
+    )
+    if preferred:
+        template = tr(
+            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with the documents of preferences "
+            "exchanged within their queries have a criterion of {observed:.4f} or less; 95 % of them are "
+            "from {low:.4f} to {high:.4f}."
+        )
+    said = template.format(
         p=p,
         where=where,
         verdict=verdict,

@@ -246,7 +246,7 @@ class CurvesPanel(Panel):
         self._draw_band()
 
     def set_permuted(self, ks: Sequence[int] | Ints, found: CriterionBand | None) -> None:
-        """Show between which values the criterion of permuted labels lies; None takes that away."""
+        """Show between which values the permuted criterion lies; None takes that away."""
         plot = self.criterion_plot
         if found is not None:
             ends = found.mean, found.low, found.high

@@ -239,8 +239,8 @@ _RUN = (
         "chance",
         tr("More than c&hance?"),
         tr(
-            "Repeat the selection with labels permuted within their queries: how often is it as good? "
-            "Again: stop that."
+            "Repeat the selection with labels, or the documents of preferences, permuted within their "
+            "queries: how often is it as good? Again: stop that."
         ),
     ),
     Command(

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine import GreedyRankRLS, open_dataset
+from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.preferences.csv_file import read_preference_file
 from rankstudio.engine.data.synthetic import make_ranking
 
 
@@ -56,6 +57,37 @@ def test_the_table_has_a_line_for_every_size(folder: str, capsys: pytest.Capture
     assert lines[3].split() == "k feature criterion permuted 2.5 % 97.5 % p".split()  # noqa: SIM905
     assert [line.split()[0] for line in lines[5:]] == ["1", "2"]
     assert all(float(line.split()[-1]) == 0.1 for line in lines[5:])
+
+
+def test_preferences_take_the_place_of_labels(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = open_dataset(folder)
+    train, lines = data.folds[0].train, []
+    for part in data.folds[0].parts.values():
+        some = sample_preferences(part, share=0.5, noise=0.1)
+        query = part.query_index[some.winner]
+        ids, first = [part.query_ids[q] for q in query], part.query_ptr[query]
+        pairs = some.winner - first + 1, some.loser - first + 1, some.magnitude
+        lines += [f"{q},{w},{lost},{size:g}" for q, w, lost, size in zip(ids, *pairs, strict=True)]
+    path = tmp_path / "clicks.csv"
+    path.write_text("\n".join(lines))
+    options = ["permute", folder, "--features", "2", "--permutations", "9", "--preferences", str(path)]
+    assert main([*options, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["preferences"] == str(path)
+    given = read_preference_file(path).of_part(
+        train, set(data.folds[0].vali.query_ids) | {*data.folds[0].test.query_ids}
+    )
+    told = permutation_test(GreedyRankRLS(2), train.X, None, train.qid, 9, preferences=given)
+    found = [step["criterion"] for step in printed["steps"]]
+    np.testing.assert_allclose(found, told.observed / train.n_documents, rtol=1e-12)
+    assert [step["p"] for step in printed["steps"]] == told.p_values.tolist()
+    assert main(options) == 0
+    told_in_words = "documents of the preferences of clicks.csv exchanged within their queries 9 times"
+    assert told_in_words in capsys.readouterr().out.splitlines()[1]
+    assert main([*options, "--method", "gas"]) == 1
+    assert "GAS learns from relevance labels and not from preferences" in capsys.readouterr().err
 
 
 def test_a_ranker_has_one_line_and_no_feature(folder: str, capsys: pytest.CaptureFixture[str]) -> None:

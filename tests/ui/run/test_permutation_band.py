@@ -50,12 +50,12 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     at = model.position
     assert f"p = {found.p_values[at]:.3g} at k = {model.x_value}" in row.sentence.text()
     assert "more than chance" in row.sentence.text() and not row.button.isVisible()
-    assert "permuted labels there: 95 % from" in plot.summary()
+    assert "permuted there: 95 % from" in plot.summary()
     header, rows = plot.numbers()
     assert header[-4:] == ["permuted mean", "permuted low", "permuted high", "p"]
     assert rows[0][-1] == found.p_values[0] and rows[0][-3] == found.low[0]
     series = plot.figure().series[-1]
-    assert series.label == "permuted labels, 95 %" and series.low == tuple(found.low.tolist())
+    assert series.label == "permuted, 95 %" and series.low == tuple(found.low.tolist())
 
     # It is kept for its path: another one has none, and going back brings it again.
     window.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)

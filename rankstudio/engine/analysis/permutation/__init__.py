@@ -1,1 +1,1 @@
-"""Whether a criterion is better than with labels that say nothing: labels permuted within their queries."""
+"""Whether a criterion is better than with labels or preferences permuted within their queries."""

@@ -1,4 +1,4 @@
-"""The criterion of a path beside those of permuted labels, as a plot shows them, while they grow."""
+"""The criterion of a path beside those of permuted labels or preferences, as a plot shows them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ LEVEL = 0.95
 """The share of permuted criteria that the band has."""
 
 _BLOCK = 32  # permutations of a step: a tenth of a second for a greedy path
+_BLOCK_OF_PREFERENCES = 4  # the same, as each learns anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class CriterionBand:
     Attributes
     ----------
     observed : ndarray
-        The criterion with the labels as they are, divided as in `PathResult`.
+        The criterion with the labels or preferences as they are, divided as in `PathResult`.
     mean, low, high : ndarray
         Of the permuted criteria; 95 % of them are from low to high.
     p_values : ndarray
@@ -80,5 +81,6 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
         Where it cannot be learned so.
     """
     what = PermutedPlan.of(plan, dataset, plan.entry.defaults)
-    for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block=_BLOCK):
+    block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
+    for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block):
         yield CriterionBand.of(test, what.divisor)

@@ -1,4 +1,9 @@
-"""Labels permuted within their queries: what a method finds where features say nothing of the labels."""
+"""Labels or preferences permuted within their queries: what a method finds where features say nothing.
+
+Labels change places among all documents of their query. Of preferences it is the documents that do, those of
+a query that have a part in some preference: see
+:mod:`rankstudio.engine.analysis.permutation.permuted_preferences`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.permutation.permuted_paths import criterion_paths
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.analysis.permutation.permuted_paths import labelled_paths
+from rankstudio.engine.analysis.permutation.permuted_preferences import compared_rows, preferred_paths
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import STEADY
@@ -30,8 +38,8 @@ class PermutationTest:
     observed : ndarray of shape (k,)
         The criterion of each step with the labels as they are.
     permuted : ndarray of shape (N, k)
-        With labels permuted within their queries, the whole selection repeated. A path that ended before has
-        its last criterion to the end.
+        With labels or preferences permuted within their queries, the whole selection repeated. A path that
+        ended before has its last criterion to the end.
     """
 
     observed: Floats
@@ -55,25 +63,28 @@ class PermutationTest:
 def permutation_test(
     estimator: LinearRanker,
     X: ArrayLike,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     n_permutations: int = 999,
     seed: int = 0,
+    preferences: Preferences | None = None,
 ) -> PermutationTest:
-    """Repeat a whole selection with labels permuted within their queries.
+    """Repeat a whole selection with labels or preferences permuted within their queries.
 
     Parameters
     ----------
     estimator : LinearRanker
         Not fitted here; its criterion is the less the better.
     X : array-like of shape (m, n)
-    y : array-like of shape (m,)
+    y : array-like of shape (m,), optional
     qid : array-like of shape (m,), optional
         Without it all documents are one query.
     n_permutations : int, default 999
         N.
     seed : int, default 0
         Equal seeds give equal bits, whatever the number of threads.
+    preferences : Preferences, optional
+        Between rows of X of one query each, in place of y. Documents that have a part in some change places.
 
     Returns
     -------
@@ -83,7 +94,8 @@ def permutation_test(
     -----
     What depends on X alone is computed once. For greedy RankRLS that is all but O(mn + Qnk²) of a path of k
     of n features over Q queries; for RankRLS the permuted labels are outputs of one factorisation (Airola
-    2011, Paper I, section 4.1). Any other method learns anew.
+    2011, Paper I, section 4.1). Any other method learns anew. With preferences the two learn anew as well, of
+    rows that are made without the list of preferences.
 
     Examples
     --------
@@ -94,7 +106,8 @@ def permutation_test(
     >>> permutation_test(GreedyRankRLS(n_features_to_select=1), X, y, qid, n_permutations=99).p_values
     array([0.01])
     """
-    return finish(permutation_steps(estimator, group(X, y, qid), n_permutations, seed))
+    data = preferring(group(X, labels_or_zeros(X, y, preferences), qid), preferences)
+    return finish(permutation_steps(estimator, data, n_permutations, seed))
 
 
 def permutation_steps(
@@ -117,28 +130,43 @@ def permutation_steps(
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    with criterion_paths(estimator, data) as paths:
+    preferred = data.preferences is not None
+    if preferred and not isinstance(estimator, PreferenceLearner):
+        raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
+    among = compared_rows(data) if preferred else None
+    with (preferred_paths if preferred else labelled_paths)(estimator, data) as paths:
         with STEADY:
-            observed = paths(data.y[None])[0]
+            observed = paths([np.arange(data.y.size)])[0]
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
         found = np.empty((count, observed.size))
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
-            labels = np.stack([data.y[permuted_rows(data.ptr, start, number)] for number in numbers])
+            orders = [permuted_rows(data.ptr, start, number, among) for number in numbers]
             with STEADY:
-                for number, path in zip(numbers, paths(labels), strict=True):
+                for number, path in zip(numbers, paths(orders), strict=True):
                     found[number] = _of_length(path, observed.size)
             test = PermutationTest(observed, found[: numbers.stop])
             yield test
     return test
 
 
-def permuted_rows(ptr: Ints, seed: int, number: int) -> Ints:
-    """Return an order of rows that permutes them within their queries, the same for equal numbers."""
+def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
+    """Return an order of rows that permutes them within their queries, the same for equal numbers.
+
+    Parameters
+    ----------
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    seed, number : int
+    among : ndarray of shape (m,), optional
+        Which rows change places; all without it.
+    """
     keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    order: Ints = np.lexsort((keys, query))
+    order: Ints = np.arange(keys.size)
+    rows = order if among is None else np.flatnonzero(among)
+    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
     return order
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
@@ -25,6 +25,9 @@ from rankstudio.engine.support.threads import pool, share
 Paths = Callable[[Floats], list[Floats]]
 """From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
 
+PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
+"""From orders, in which each row has the part that another one had, to the criteria of the steps of each."""
+
 _OUTPUTS = 16  # label vectors of one product
 
 # What the shortcuts know; any other parameter has to be as it is by default.
@@ -35,6 +38,19 @@ _GREEDY = frozenset(
     }
 )
 _RANKRLS = frozenset({"regularization", "solver", "tol", "max_iter"})
+
+
+@contextmanager
+def labelled_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
+    """Provide the function that learns from the labels in other orders.
+
+    Parameters
+    ----------
+    estimator : LinearRanker
+    data : QueryData
+    """
+    with criterion_paths(estimator, data) as paths:
+        yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
 
 
 @contextmanager
@@ -119,9 +135,14 @@ def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | Non
 
 
 def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
-    """Learn anew; of steps that all have the same features, as an optimiser takes, only the last counts."""
+    """Learn anew."""
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
-    steps = list(clone(estimator).learn(relabelled))
+    return learned_path(estimator, relabelled)
+
+
+def learned_path(estimator: LinearRanker, data: QueryData) -> Floats:
+    """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
+    steps = list(clone(estimator).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])

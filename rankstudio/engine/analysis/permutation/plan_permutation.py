@@ -9,6 +9,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import estimator, group_training
+from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.sharded_data import in_memory
 from rankstudio.engine.querywise.query_data import QueryData
@@ -48,7 +49,10 @@ class PermutedPlan:
         Raises
         ------
         PlanError
-            Where a parameter was given several values, or there is no such fold.
+            Where a parameter was given several values, there is no such fold, or the method does not learn
+            from preferences.
+        DataError
+            For preferences that do not fit the data.
         """
         usual = plan.entry.load()().get_params()
         grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
@@ -59,7 +63,10 @@ class PermutedPlan:
         fold = _fold(plan, dataset)
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
-        return cls(single, fold.number, method, in_memory(group_training(fold), "The permutation test"))
+        train: QueryData = in_memory(
+            with_preferences(plan, fold, group_training(fold)), "The permutation test"
+        )
+        return cls(single, fold.number, method, train)
 
     @property
     def divisor(self) -> float:
@@ -67,7 +74,7 @@ class PermutedPlan:
         return float(self.data.y.size) if self.plan.entry.per_document else 1.0
 
     def selected(self) -> tuple[int, ...]:
-        """Learn with the labels as they are, and return the columns in the order of selection."""
+        """Learn with nothing permuted, and return the columns in the order of selection."""
         *_, last = self.method.learn(self.data)
         return last.selected
 

@@ -31,10 +31,14 @@ class PairRows(QueryData):
             return data
         key = "pair rows", cost
         if key not in data.remembered:
-            made = _rows(data, cost)
-            data.remembered[key] = cls(*made, n_settings=data.n_settings)
+            cls.keep(data, cost, _rows(data, cost))
         rows: PairRows = data.remembered[key]
         return rows
+
+    @classmethod
+    def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
+        """Let :meth:`of` return rows that somebody else made of the data."""
+        data.remembered["pair rows", cost] = cls(*rows, n_settings=data.n_settings)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:

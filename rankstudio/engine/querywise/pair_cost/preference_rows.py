@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -74,19 +76,48 @@ def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCo
     O(ln) for l preferences and n features. A query with more preferences than documents has no more rows than
     documents and one, by QR decompositions of its incidence matrix: O(l_q |q|²) time for it, O(|q|²) memory.
     """
+    return rows_of(X, preference_blocks(ptr, preferences, cost))
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceBlock:
+    """What makes rows of the documents of one query, or of all.
+
+    Attributes
+    ----------
+    inside : slice
+        The documents.
+    factor : ndarray or sparse array of shape (r, documents)
+        S, with S'S the Laplacian of their preferences.
+    targets : ndarray of shape (r,)
+    counts : ndarray
+        How many of the rows each query has.
+    """
+
+    inside: slice
+    factor: Any
+    targets: Floats
+    counts: Ints
+
+
+def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
+    """Yield the blocks of :func:`preference_rows`, which depend on no features."""
     matrix, targets, row_ptr = incidence(preferences, ptr, cost)
-    sizes = np.diff(ptr)
-    if (np.diff(row_ptr) <= sizes + 1).all():
-        return matrix @ X, targets, row_ptr
-    rows, labels = [], []
+    if (np.diff(row_ptr) <= np.diff(ptr) + 1).all():
+        yield PreferenceBlock(slice(0, int(ptr[-1])), matrix, targets, np.diff(row_ptr))
+        return
+    for q, (first, last) in enumerate(pairwise(row_ptr.tolist())):
+        inside = slice(int(ptr[q]), int(ptr[q + 1]))
+        factor, target = _reduced(matrix, targets, slice(first, last), inside)
+        yield PreferenceBlock(inside, factor, target, np.array([target.size]))
+
+
+def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
+    """Return the rows that blocks make of features, their targets, and where each query's begin."""
     with STEADY:  # small products, which lose much where threads wait for a processor
-        for q, (first, last) in enumerate(pairwise(row_ptr.tolist())):
-            inside = slice(int(ptr[q]), int(ptr[q + 1]))
-            factor, target = _reduced(matrix, targets, slice(first, last), inside)
-            rows.append(factor @ X[inside])
-            labels.append(target)
-    reduced_ptr = np.append(0, np.cumsum([len(part) for part in labels])).astype(np.int64)
-    return np.concatenate(rows), np.concatenate(labels), reduced_ptr
+        found = [(block.factor @ X[block.inside], block.targets, block.counts) for block in blocks]
+    rows, targets, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
 def preference_factor(preferences: Preferences, ptr: Ints, q: int, cost: PairCost) -> tuple[Floats, Floats]:

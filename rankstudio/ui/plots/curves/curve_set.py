@@ -173,13 +173,13 @@ class CurveSet:
 
 @dataclass(frozen=True)
 class Band:
-    """A mean curve with an interval around it, over folds or permuted labels. Arrays of one length.
+    """A mean curve with an interval around it, over folds or permutations. Arrays of one length.
 
     Attributes
     ----------
     xs, mean, low, high : ndarray
     p_values : ndarray or None
-        Where it is the criterion of permuted labels: how often that is as good as the observed one.
+        Where it is the permuted criterion: how often that is as good as the observed one.
     """
 
     xs: Floats
@@ -191,7 +191,7 @@ class Band:
     @property
     def name(self) -> str:
         """What it is a band of."""
-        return tr("mean") if self.p_values is None else tr("permuted labels, 95 %")
+        return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
     @classmethod
     def of(
@@ -210,6 +210,6 @@ class Band:
         return float(self.mean[i]), float(self.low[i]), float(self.high[i])
 
     def p_at(self, x: float) -> float | None:
-        """Return how often permuted labels are as good at x; None where that is not known."""
+        """Return how often permuted labels or preferences are as good at x; None where that is not known."""
         where = np.flatnonzero(self.xs == x)
         return None if self.p_values is None or where.size == 0 else float(self.p_values[where[0]])

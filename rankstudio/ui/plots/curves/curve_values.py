@@ -74,7 +74,7 @@ def band_lines(band: Band | None, x: float, colors: Colors) -> list[Line]:
             Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)),
             Line(tr("interval"), f"{low} – {high}"),
         ]
-    permuted = Line(tr("permuted labels, 95 %"), f"{low} – {high}", colors.q("muted"), (2.0, 1.0))
+    permuted = Line(tr("permuted, 95 %"), f"{low} – {high}", colors.q("muted"), (2.0, 1.0))
     return [permuted, Line("p", f"{p:.3g}")]
 
 
@@ -228,8 +228,6 @@ def spoken(
         )
         at, p = band and band.at(x), band and band.p_at(x)
         if at and p is not None:
-            text = tr(
-                "permuted labels there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
-            )
+            text = tr("permuted there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}")
             said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
     return describe(said)
