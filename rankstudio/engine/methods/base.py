@@ -8,18 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method_of
+from rankstudio.engine.methods.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 from rankstudio.engine.querywise.magnitude import column_name
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.querywise.sparse_query_data import group_sparse
+from rankstudio.engine.querywise.sparse_query_data import group_sparse, is_sparse
 from rankstudio.engine.steps import Note, Step, WorkProgress
 
 MOST_SEED = 2**32 - 1
@@ -157,7 +155,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
             )
         names = getattr(X, "columns", None) if names is None else names
         called: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
-        sparse = self.accepts_sparse and issparse(X)
+        sparse = self.accepts_sparse and is_sparse(X)
         return (group_sparse if sparse else group)(X, y, qid, called)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
@@ -178,8 +176,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     def _score(self, X: Any) -> Floats:
         """Return the scores of documents that were checked."""
         scores: Floats
-        if issparse(X):
-            scores = X.dot(self.coef_)  # type: ignore[attr-defined]
+        if is_sparse(X):
+            scores = X.dot(self.coef_)
         else:
             scores = linear_scores(np.ascontiguousarray(X.T), self.coef_[None, :])[0]
         return scores

@@ -6,6 +6,7 @@ columns of the features in a model are ever written out.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_array
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -50,6 +50,8 @@ class SparseQueryData:
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:
         """Return dense data in sparse form; a zero is an entry until :attr:`shifted` leaves it out."""
+        from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
+
         m, n = data.X.shape
         index = np.int32 if m * n < 2**31 else np.int64
         rows, starts = np.tile(np.arange(m).astype(index), n), (m * np.arange(n + 1)).astype(index)
@@ -138,6 +140,8 @@ def group_sparse(
     -----
     O(m + n + entries) time and memory.
     """
+    from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
+
     features = csc_array(X, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
     check_labels(features.shape, labels)
@@ -154,6 +158,12 @@ def group_sparse(
     least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
     check_magnitudes(least, greatest, grouped.differences, name)
     return grouped
+
+
+def is_sparse(X: Any) -> bool:
+    """Tell whether something is a sparse matrix or array of SciPy, which is not imported for that."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
 
 
 def dense(data: QueryData | SparseQueryData) -> QueryData:

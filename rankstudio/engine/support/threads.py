@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from ctypes import CDLL
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -114,9 +116,19 @@ def blas() -> ThreadpoolController:
 
     Kept, because to look for them among all loaded libraries takes as long as a small model.
     """
-    import scipy.linalg  # noqa: F401, PLC0415 - it brings a BLAS of its own, which has to be there to be found
-
+    _load_blas_of_scipy()
     return ThreadpoolController().select(user_api="blas")
+
+
+def _load_blas_of_scipy() -> None:
+    """Have SciPy's own BLAS there to be found, before somebody computes with it, and without all of SciPy."""
+    import scipy  # noqa: PLC0415 - numpy is enough for whoever asks how many threads there are
+
+    found = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
+    try:
+        CDLL(str(found[0]))  # which is linked to it
+    except (IndexError, OSError):
+        import scipy.linalg  # noqa: PLC0415 - as above
 
 
 class _Steady:

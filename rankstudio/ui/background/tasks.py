@@ -6,7 +6,6 @@ Everything here runs on that worker's thread; the engine's heavy modules are imp
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -263,7 +262,6 @@ def warm_up() -> None:
 
 def _load() -> None:
     """Do what a first run does, on a little of the sample."""
-    _import_without_pandas()
     from rankstudio.engine.data.letor import parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
@@ -274,18 +272,3 @@ def _load() -> None:
     versions()
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), open_sample()), maxlen=0)
-
-
-def _import_without_pandas() -> None:
-    """Import scikit-learn, which imports pandas where it is, and that pyarrow: 100 MB of no use here.
-
-    Whoever needs pandas later imports it as ever.
-    """
-    if "pandas" in sys.modules:
-        return
-    modules: dict[str, Any] = sys.modules  # None says that there is no such module
-    modules["pandas"] = None
-    try:
-        import sklearn.utils.fixes  # noqa: F401, PLC0415 - on the worker only
-    finally:
-        del modules["pandas"]

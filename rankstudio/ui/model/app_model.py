@@ -20,6 +20,7 @@ from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.process.idle_memory import IdleMemory
 from rankstudio.ui.process.settings import Settings
 
 
@@ -61,8 +62,10 @@ class Models(QObject):
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self._compiling = False
         self.preparing.connect(self._note_preparation)
+        idle_memory = IdleMemory(lambda: self.n_busy, self)
         for worker in (self.task_worker, self.run_worker):
             worker.drained.connect(self._end_preparation)
+            worker.drained.connect(idle_memory.wait_for_rest)
         self._announced = ExitStack()
         self._announced.enter_context(announced(self.preparing.emit))
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
@@ -143,6 +142,6 @@ def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats
 
 def learned_path(estimator: LinearRanker, data: QueryData) -> Floats:
     """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
-    steps = list(clone(estimator).learn(data))
+    steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])

@@ -10,8 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
@@ -19,6 +17,12 @@ from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.query_factor import as_columns
 from rankstudio.engine.methods.kernels.shared_work import shared
+from rankstudio.engine.methods.scikit_learn import (
+    BaseEstimator,
+    TransformerMixin,
+    check_is_fitted,
+    validate_data,
+)
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData, rows_by_query
 from rankstudio.engine.support import memory

@@ -8,7 +8,6 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.querywise.query_data import QueryData
@@ -67,6 +66,8 @@ class ConvergingRanker(LinearRanker):
         assert isinstance(last, Iteration)
         self.objective_, self.gap_, self.n_iter_ = last.criterion, last.gap, last.number
         if not last.converged:
+            from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
+
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with a duality gap of "
                 f"{self.gap_:.3g} at an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, "

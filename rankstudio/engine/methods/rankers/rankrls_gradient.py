@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
@@ -100,6 +99,8 @@ class ConjugateGradients:
     def warn_unless_converged(self, last: Iteration) -> None:
         """Give a ConvergenceWarning where the last iteration is not close enough to the minimum."""
         if not last.converged:
+            from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
+
             warnings.warn(
                 f"RankRLS stopped after {last.number} conjugate gradients at an objective of "
                 f"{last.criterion:.6g}, which is at most {last.gap:.3g} above the minimum; max_iter is "

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
@@ -18,12 +16,13 @@ from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, unusual
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_shards import products_of
+from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.sharded_data import by_shards
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense, is_sparse
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.blocks import solve_lower
 
@@ -345,6 +344,6 @@ class SeveralOutputs(PairwiseLeastSquares):
     def _score(self, X: Any) -> Floats:
         if self.coef_.ndim == 1:
             return super()._score(X)
-        if issparse(X):
-            return np.asarray(X.dot(self.coef_.T))  # type: ignore[attr-defined]
+        if is_sparse(X):
+            return np.asarray(X.dot(self.coef_.T))
         return linear_scores(np.ascontiguousarray(X.T), self.coef_).T

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.scikit_learn import SelectorMixin, check_is_fitted
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 

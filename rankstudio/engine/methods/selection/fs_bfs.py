@@ -6,10 +6,10 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.metrics.conventions import DEFAULT

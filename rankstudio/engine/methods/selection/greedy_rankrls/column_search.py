@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
@@ -151,5 +150,7 @@ class OnDemandSearch:
         """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
         t = len(self.selected)
         coef = np.zeros(self.informative.size)
+        from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
+
         coef[list(self.selected)] = cho_solve((self._factor(), True), self._right[:t], check_finite=False)
         return coef

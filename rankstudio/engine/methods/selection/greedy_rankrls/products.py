@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
@@ -128,6 +127,8 @@ class ColumnProducts:
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
+
         inverse = solve_triangular(factor, np.eye(t), lower=True, check_finite=False)
 
         def changes(candidates: Ints) -> Floats:
