@@ -18,6 +18,7 @@ from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
 from rankstudio.engine.data.part_reader import PartReader
+from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.tabular.parts import misplaced_part
 from rankstudio.engine.errors import DatasetError, ZeroIdError
 from rankstudio.engine.language import tr
@@ -97,6 +98,7 @@ def open_dataset(
         if "train" not in parts:
             raise misplaced_part(path, next(iter(parts)), tr("some of the training part too"))
         made.append(Fold(fold.number, **parts))
+    made = share_rows(made)
     identity = identify(wanted[0][0].absolute(), made[0].train)
     named = [_named(identity, fold) for fold in made]
     train = named[0].train

@@ -1,0 +1,146 @@
+"""Folds of one dataset kept once: a training part is validation and test parts of other folds, end to end.
+
+The five folds of LETOR hold every document five times. Put one behind the other in the order in which the
+training parts go on, the test parts are a few rows more than the dataset, and every part is a slice of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.document_arrays import read_only
+from rankstudio.engine.support import memory
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+_SHARE = 0.25  # of the free memory that the common rows may need while the parts are still there
+_ROWS = 4096  # compared at a time
+
+
+def share_rows(folds: Sequence[Fold]) -> list[Fold]:
+    """Return folds of the same values whose parts are slices of common rows, where that saves memory.
+
+    Parameters
+    ----------
+    folds : sequence of Fold
+
+    Returns
+    -------
+    list of Fold
+        The same ones where no part consists of others, or too little memory is free.
+
+    Notes
+    -----
+    O(mn) to compare the rows, and to copy those that are kept.
+    """
+    parts = [part for fold in folds for part in fold.parts.values()]
+    pieces = _Pieces()
+    for fold in folds:
+        for part in (fold.vali, fold.test):
+            if part is not None:
+                pieces.add(part.X)
+    sequences = [pieces.sequence(part.X) for part in parts]
+    if len(folds) < 2 or any(sequence is None for sequence in sequences):
+        return list(folds)
+    order = _in_one([sequence for sequence in sequences if sequence])
+    rows = sum(len(pieces.found[piece]) for piece in order)
+    needed = 8.0 * rows * parts[0].n_features
+    if rows >= sum(part.n_documents for part in parts) or needed > _SHARE * memory.available():
+        return list(folds)
+    common = read_only(np.concatenate([pieces.found[piece] for piece in order]))
+    starts = np.concatenate([[0], np.cumsum([len(pieces.found[piece]) for piece in order])]).tolist()
+
+    def shared(part: RankingDataset, sequence: list[int]) -> RankingDataset:
+        first = starts[_place(order, sequence)]
+        return _without_buffers(part, common[first : first + part.n_documents])
+
+    made = iter([shared(part, sequence or []) for part, sequence in zip(parts, sequences, strict=True)])
+    return [Fold(fold.number, **{name: next(made) for name in fold.parts}) for fold in folds]
+
+
+@dataclass
+class _Pieces:
+    """Features of parts that others may consist of, each once, in the order in which they came."""
+
+    def __post_init__(self) -> None:
+        self.found: list[Floats] = []
+        self._by_first_row: dict[bytes, list[int]] = {}
+
+    def add(self, X: Floats) -> None:
+        """Add one, unless it is there."""
+        same = self._by_first_row.setdefault(X[:1].tobytes(), [])
+        if not any(_equal(self.found[piece], X) for piece in same):
+            same.append(len(self.found))
+            self.found.append(X)
+
+    def sequence(self, X: Floats) -> list[int] | None:
+        """Return the pieces that features are, end to end; None where they are not."""
+        places: list[int] = []
+        at = 0
+        while at < len(X):
+            for piece in self._by_first_row.get(X[at : at + 1].tobytes(), []):
+                if _equal(self.found[piece], X[at : at + len(self.found[piece])]):
+                    break
+            else:
+                return None
+            places.append(piece)
+            at += len(self.found[piece])
+        return places
+
+
+def _equal(one: Floats, other: Floats) -> bool:
+    """Tell whether two arrays have the same bits."""
+    return one.shape == other.shape and all(
+        np.array_equal(one[row : row + _ROWS].view(np.int64), other[row : row + _ROWS].view(np.int64))
+        for row in range(0, len(one), _ROWS)
+    )
+
+
+def _in_one(sequences: Sequence[list[int]]) -> list[int]:
+    """Return pieces in an order that every sequence is a stretch of.
+
+    Examples
+    --------
+    >>> _in_one([[0, 1, 2], [1, 2, 3], [3], [2, 3, 0]])
+    [0, 1, 2, 3, 0]
+    """
+    order: list[int] = []
+    for sequence in sorted(sequences, key=len, reverse=True):
+        if _place(order, sequence) is not None:
+            continue
+        overlap = next(n for n in range(len(sequence), -1, -1) if order[len(order) - n :] == sequence[:n])
+        order += sequence[overlap:]
+    return order
+
+
+def _place(order: list[int], sequence: list[int]) -> int | None:
+    """Return where a sequence stands within an order; None where it does not."""
+    n = len(sequence)
+    return next((i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None)
+
+
+def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
+    """Return a part with other features, whose arrays do not hold the memory that it was read into."""
+    comments = part.comments
+    if isinstance(comments, TextComments):
+        comments = TextComments(comments.content.copy(), comments.offsets.copy())
+    return replace(
+        part,
+        X=X,
+        y=_copied(part.y),
+        query_ptr=_copied(part.query_ptr),
+        file_rows=None if part.file_rows is None else _copied(part.file_rows),
+        comments=comments,
+    )
+
+
+def _copied(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    return read_only(array.copy())
