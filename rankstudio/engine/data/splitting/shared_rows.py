@@ -18,6 +18,7 @@ from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.document_arrays import read_only
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.file_pages import in_file
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -35,20 +36,23 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        The same ones where no part consists of others, or too little memory is free.
+        The same ones where no part consists of others, too little memory is free, or they are mapped from
+        files.
 
     Notes
     -----
     O(mn) to compare the rows, and to copy those that are kept.
     """
     parts = [part for fold in folds for part in fold.parts.values()]
+    if len(folds) < 2 or any(in_file(part.X) for part in parts):
+        return list(folds)
     pieces = _Pieces()
     for fold in folds:
         for part in (fold.vali, fold.test):
             if part is not None:
                 pieces.add(part.X)
     sequences = [pieces.sequence(part.X) for part in parts]
-    if len(folds) < 2 or any(sequence is None for sequence in sequences):
+    if any(sequence is None for sequence in sequences):
         return list(folds)
     order = _in_one([sequence for sequence in sequences if sequence])
     rows = sum(len(pieces.found[piece]) for piece in order)
