@@ -24,6 +24,7 @@ from visible_text import TRANSLATED, called
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
+from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
 from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
@@ -80,6 +81,11 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         for one in entry.parameters:
             yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
             yield from ((catalog, label) for _, label in one.choices)
+    lab = "rankstudio/engine/analysis/simulation/parameters.py"
+    lists = [one for varied in VARIED.values() for one in varied.values()]
+    for one in (*(p for parameters in PARAMETERS.values() for p in parameters), *lists, *EACH.values()):
+        yield from ((lab, text) for text in (one.label, one.help, one.none_label))
+        yield from ((lab, label) for _, label in one.choices)
     yield from (("rankstudio/ui/shell/selection_line.py", part) for part in PARTS)
     yield from (("rankstudio/engine/analysis", rule) for rule in ("not told apart", "one standard error"))
     yield from (("rankstudio/engine/analysis/features", word) for word in _RELEVANCE)

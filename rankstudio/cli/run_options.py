@@ -193,7 +193,7 @@ def add_parameters(
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
-        group.add_argument(*names, dest=f"{dest}{p.name}", metavar=_METAVARS[p.kind], help=text)
+        group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
         if former is not None:
             group.add_argument(f"{former}{name}", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
 
@@ -206,7 +206,7 @@ def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
     return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
 
 
-_METAVARS = {
+METAVARS = {
     Kind.GRID: "GRID",
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
@@ -216,6 +216,7 @@ _METAVARS = {
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",
 }
+"""What stands for the value of an option in its help."""
 
 
 def _bundled() -> list[str]:

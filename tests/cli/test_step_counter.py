@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 def test_the_last_step_is_returned_and_a_file_gets_no_counts() -> None:
     stream = io.StringIO()
-    assert last_state(iter([1, 2, 3]), int, 3, stream) == (3, False)
+    assert last_state(iter([None, 1, None, 2, 3]), int, 3, stream) == (3, False)
     assert stream.getvalue() == ""
 
 

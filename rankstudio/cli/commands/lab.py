@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.run_options import METAVARS
 from rankstudio.cli.step_counter import last_state
+from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.querywise.kernel_functions.kernel import NAMES
+from rankstudio.engine.support.number_grid import format_number
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.deviations import Deviations
+    from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 
 INTERRUPTED = 130
 
@@ -25,13 +31,14 @@ Simulate how far held-out estimates are from what they estimate (Airola 2011, ch
 
   rankstudio lab auc --shift 0.5 --repetitions 1000
   rankstudio lab auc --examples 100 --positive 0.1 --repetitions 100 --json
+  rankstudio lab auc --repetitions 1000 --vary examples --values 10,20,50,100
   rankstudio lab selection MQ2008 --queries 10 --features 3 --repetitions 5
   rankstudio lab selection all.txt --queries 10 --features 3 --measure NDCG@10 --repetitions 5 --json
-  rankstudio lab selection all.txt --queries 10 --kernel rbf --lambda 0.001 --measure AUC --repetitions 5
+  rankstudio lab selection all.txt --queries 10 --kernel rbf --measure AUC --vary lambda --values 2^-10..2^4
 
 The bias is the mean of estimate minus truth, beside it its standard error; sd is the standard deviation of
-that difference, for the very model (conditional) and for the mean of all models. Ctrl+C prints what the
-repetitions so far say."""
+that difference, for the very model (conditional) and for the mean of all models. With --vary the same follows
+for other values of one quantity. Ctrl+C prints what the repetitions so far say."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,62 +47,62 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     auc = commands.add_parser(
         "auc", help="AUC of regularised least squares on two normal classes, estimated in six ways"
     )
-    _number(auc, "--examples", int, 30, "documents of a training set", "M")
-    _number(auc, "--positive", float, 0.5, "share of positive ones", "SHARE")
-    _number(auc, "--features", int, 10, "how many features", "N")
-    _number(auc, "--informative", int, None, "how many of them are shifted; all by default", "N")
-    _number(auc, "--shift", float, 0.0, "by how much, between the classes, in standard deviations", "X")
-    _common(auc, repetitions=10_000)
+    _add_parameters(auc, "auc")
     selection = commands.add_parser(
         "selection", help="greedy RankRLS on queries drawn from real data, with all others as the truth"
     )
     selection.add_argument("data", metavar="DATA", type=Path, help="a data file, or a folder of folds")
-    _number(selection, "--queries", int, 20, "how many training queries to draw", "Q")
-    _number(selection, "--features", int, 10, "how many features to select", "K")
-    selection.add_argument(
-        "--kernel",
-        choices=NAMES,
-        help="in place of a selection, RankRLS with a kernel on basis vectors, some documents of each query",
-    )
-    _number(selection, "--gamma", float, 2.0**-6, "γ of the kernel", "X")
-    _number(selection, "--basis", int, 2, "basis vectors of each query", "B")
-    selection.add_argument("--measure", default="MAP", help="what is estimated; MAP by default")
+    _add_parameters(selection, "selection")
     selection.add_argument(
         "--convention", choices=list(CONVENTIONS), help="whose measures; what is usual for the data else"
     )
-    _common(selection, repetitions=100)
+    selection.add_argument(
+        "--no-test", action="store_true", help="draw no queries of the test part, where there is one fold"
+    )
     add_column_options(selection.add_argument_group("what the columns of tables are"))
 
 
-def _number(
-    parser: argparse.ArgumentParser, option: str, kind: Any, usual: Any, text: str, name: str
-) -> None:
-    said = text if usual is None else f"{text}; {usual:g} by default"
-    parser.add_argument(option, type=kind, default=usual, metavar=name, help=said)
-
-
-def _common(parser: argparse.ArgumentParser, repetitions: int) -> None:
-    _number(parser, "--lambda", float, 1.0, "weight of the squared norm, λ", "X")
-    _number(parser, "--repetitions", int, repetitions, "training sets", "R")
-    _number(parser, "--seed", int, 0, "of the random numbers", "SEED")
+def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
+    """Add the options of a simulation, from its parameters."""
+    for p in PARAMETERS[kind]:
+        parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_help(p))
+    varied = parser.add_argument_group("what is varied afterwards, one value after the other")
+    names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
+    said = f"one of {', '.join(names)}; nothing by default"
+    varied.add_argument("--vary", metavar="NAME", choices=list(names), help=said)
+    usual = "; ".join(f"{p.format(p.default)} of {name}" for name, p in names.items())
+    varied.add_argument("--values", metavar="GRID", help=f"which values; by default {usual}")
+    varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_help(EACH[kind]))
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _help(p: Parameter) -> str:
+    usual = p.written(p.default) or p.none_label
+    only = ""
+    if p.only_with:
+        with_these = ", ".join(p.only_with[1])
+        only = f" Only with {p.only_with[0]} {with_these}."
+    return f"{p.label}: {p.expected}; {usual} by default. {p.help}{only}".replace("%", "%%")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    settings, steps = _simulation(args)
-    state, stopped = last_state(steps, lambda state: state.truth.size, args.repetitions)
+    simulation, dataset, shown = _simulation(args)
+    steps = simulation.steps(dataset)
+    state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
+    found, varied = state.found, state.varied
     if args.json:
-        print(as_json({**settings, **as_dict(state)}))
+        print(as_json({**shown, **as_dict(state)}))
     else:
-        said = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in settings.items()]
+        said = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in shown.items()]
         print(", ".join(word for word in said if not word.endswith(" None")))
-        mean, sd, models = state.truth.mean(), state.truth.std(), state.truth.size
-        print(f"truth of {models:,} models: mean {mean:.4f}, sd {sd:.4f}")
+        print(f"truth of {found.done:,} models: mean {found.truth:.4f}, sd {found.truth_sd:.4f}")
         print()
-        print(_table(state))
+        print(_table(found))
+        if varied is not None:
+            print(_varied_tables(simulation, varied))
     if stopped:
-        print(f"Stopped after {state.truth.size:,} of {state.asked:,}.", file=sys.stderr)
+        print(f"Stopped after {state.done:,} of {simulation.asked:,}.", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -104,63 +111,97 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _simulation(args: argparse.Namespace) -> tuple[Mapping[str, Any], Any]:
-    """Return what is simulated, by name, and its steps."""
-    common = {"regularization": getattr(args, "lambda"), "repetitions": args.repetitions, "seed": args.seed}
-    if args.what == "auc":
-        from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
+def _simulation(
+    args: argparse.Namespace,
+) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
+    """Return what is simulated, on which data, and what is said of it, by name."""
+    from rankstudio.engine.analysis.simulation.simulation import Simulation
 
-        settings = {
-            "n_examples": args.examples,
-            "positive": args.positive,
-            "n_features": args.features,
-            "n_informative": args.informative,
-            "shift": args.shift,
-            **common,
-        }
-        return settings, simulate_auc(**settings)
-    from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-    from rankstudio.engine.data.folders import open_dataset
+    kind = args.what
+    values = {p.name: _one(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
+    quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
+    tried: tuple[float, ...] = ()
+    if quantity:
+        listed = VARIED[kind][quantity]
+        tried = listed.default if args.values is None else listed.validate(args.values)
+        if not listed.counts(values):
+            raise ParameterError("--vary", args.vary, f"what counts with --kernel {values['kernel']}")
+    elif args.values is not None:
+        raise ParameterError("--values", args.values, "--vary beside it, with the name of a quantity")
+    each = _one(EACH[kind], args.each) if quantity else 0
+    dataset, data = None, {}
+    if kind == "selection":
+        from rankstudio.engine.analysis.simulation.simulation import without_test
+        from rankstudio.engine.data.folders import open_dataset
 
-    dataset = open_dataset(args.data, columns=columns_from(args))
-    settings = {
-        "n_queries": args.queries,
-        "n_features": args.features,
-        "measure": args.measure,
-        "convention": args.convention or dataset.convention,
-        **common,
-    }
-    if args.kernel is None:
-        return {"data": dataset.name, **settings}, simulate_selection(dataset, **settings)
-    from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
-
-    del settings["n_features"]
-    kernel = {"kernel": args.kernel, "gamma": args.gamma, "per_query": args.basis}
-    learner = BasisRankRLS.of(**kernel, regularization=common["regularization"])
-    steps = simulate_selection(dataset, **settings, learner=learner, estimators=BASIS_ESTIMATORS)
-    return {"data": dataset.name, **kernel, **settings}, steps
+        opened = open_dataset(args.data, columns=columns_from(args))
+        data = {"data": opened.name}
+        values["convention"] = args.convention or opened.convention
+        dataset = without_test(opened) if args.no_test else opened
+    simulation = Simulation(kind, values, quantity, tried, each)
+    simulation.check(dataset)
+    said = {name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")}
+    return simulation, dataset, {**data, **said}
 
 
-def as_dict(state: Deviations) -> dict[str, Any]:
-    """Return the deviations as plain values."""
+def _one(p: Parameter, given: str | None) -> Any:
+    """Return the one value that an option gives; ParameterError where there is none, or there are several."""
+    if given is None:
+        return p.default
+    value = p.validate(given)
+    if p.several(value):
+        raise ParameterError(p.label, given, p.expected)
+    return value
+
+
+def as_dict(state: SimulationProgress) -> dict[str, Any]:
+    """Return what was found as plain values."""
+    varied = state.varied
+    if varied is None:
+        return _as_dict(state.found)
+    values = zip(varied.values, varied.summaries, strict=True)
+    each = [{"value": value, **_as_dict(summary)} for value, summary in values]
+    return {**_as_dict(state.found), "varied": {"quantity": varied.quantity, "values": each}}
+
+
+def _as_dict(found: DeviationSummary) -> dict[str, Any]:
     columns = {
-        "bias": state.bias,
-        "standard_error": state.standard_error,
-        "conditional_sd": state.conditional_sd,
-        "unconditional_sd": state.unconditional_sd,
-        "repetitions": state.counts,
+        "bias": found.bias,
+        "standard_error": found.standard_error,
+        "conditional_sd": found.sd,
+        "unconditional_sd": found.unconditional_sd,
+        "repetitions": found.counts,
     }
     estimators = {
         name: {column: values[place].item() for column, values in columns.items()}
-        for place, name in enumerate(state.estimators)
+        for place, name in enumerate(found.estimators)
     }
-    truth = {"mean": float(state.truth.mean()), "sd": float(state.truth.std())}
-    return {"done": int(state.truth.size), "truth": truth, "estimators": estimators}
+    return {
+        "done": found.done,
+        "truth": {"mean": found.truth, "sd": found.truth_sd},
+        "estimators": estimators,
+    }
 
 
-def _table(state: Deviations) -> str:
-    columns = state.bias, state.standard_error, state.conditional_sd, state.unconditional_sd
+def _table(found: DeviationSummary) -> str:
+    columns = found.bias, found.standard_error, found.sd, found.unconditional_sd
     rows = [
-        [name, *(f"{values[place]:.4f}" for values in columns)] for place, name in enumerate(state.estimators)
+        [name, *(f"{values[place]:.4f}" for values in columns)] for place, name in enumerate(found.estimators)
     ]
     return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
+
+
+def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> str:
+    """Return bias and standard deviation of the estimators, a column a value."""
+    name = option_of(simulation.kind, varied.quantity)
+    header = ["estimator", *(format_number(value) for value in varied.values)]
+    parts = []
+    for what, numbers in (("bias", varied.bias), ("sd, conditional", varied.sd)):
+        rows = [
+            [estimator, *(f"{value:.4f}" for value in column)]
+            for estimator, column in zip(varied.summaries[0].estimators, numbers.T.tolist(), strict=True)
+        ]
+        parts.append(
+            f"\n{what} against {name}, {simulation.each:,} training sets each\n{as_text(header, rows)}"
+        )
+    return "\n".join(parts)

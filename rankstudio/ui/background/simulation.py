@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
@@ -12,6 +13,9 @@ from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
 
 Steps = Iterator[Any]
+
+_SECONDS = 0.1  # of steps that bring nothing, before other tasks get a turn
+_END = object()
 
 
 class SimulationState(Enum):
@@ -73,7 +77,8 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns it; called on the worker's thread.
+            Returns it; called on the worker's thread. It may yield None where it has nothing new, and can be
+            left.
         """
         self._drop()
         self._steps = _made(make)
@@ -105,11 +110,12 @@ class BackgroundSimulation(QObject):
 
     def _receive(self, found: Any) -> None:
         self._job = None
-        if found is None:
+        if found is _END:
             self._steps = None
             self._change(SimulationState.DONE)
             return
-        self.grew.emit(found)
+        if found is not None:
+            self.grew.emit(found)
         if self._state is SimulationState.RUNNING and self._job is None:
             self._ask()
 
@@ -134,5 +140,9 @@ def _made(make: Callable[[], Steps]) -> Steps:
 
 
 def _step(steps: Steps) -> Any:
-    """Return what a step brings; None at the end."""
-    return next(steps, None)
+    """Return what the next step brings; `_END` at the end, None where there is nothing for a while."""
+    until = time.perf_counter() + _SECONDS
+    for found in steps:
+        if found is not None or time.perf_counter() > until:
+            return found
+    return _END

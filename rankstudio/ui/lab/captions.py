@@ -6,46 +6,71 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import rankstudio
+from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
+from rankstudio.ui.lab.parameters import FIELDS
 from rankstudio.ui.lab.sentences import QUANTITIES
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import power
 
 if TYPE_CHECKING:
-    from rankstudio.ui.lab.lab_tasks import AucRequest, SelectionRequest
+    from rankstudio.ui.lab.request import SimulationRequest
 
 _DRAWN = tr("The marker is the mean, the bar one standard deviation to both sides.")
 
 
-def auc_caption(request: AucRequest, done: int) -> str:
+def auc_caption(request: SimulationRequest, done: int) -> str:
     """Return what the distributions of AUC estimates are of."""
     drawn = tr("{done:,} training sets").format(done=done)
-    return f"{_DRAWN} {_classes(request.parameters)}, {drawn}; {_origin(request.parameters)}"
+    asked = request.simulation.parameters
+    return f"{_DRAWN} {_classes(asked)}, {drawn}; {_origin(asked)}"
 
 
-def variation_caption(request: AucRequest) -> str:
+def variation_caption(request: SimulationRequest) -> str:
     """Return what the curves over a varied quantity are of."""
+    simulation = request.simulation
+    asked = simulation.parameters
     varied = tr("{quantity} varied, {n:,} training sets for each value").format(
-        quantity=QUANTITIES[request.quantity], n=request.repetitions
+        quantity=QUANTITIES[simulation.quantity], n=simulation.each
     )
-    return f"{_classes(request.parameters)}, {varied}; {_origin(request.parameters)}"
+    return f"{_on_data(request) or _classes(asked)}, {varied}; {_origin(asked)}"
 
 
-def selection_caption(request: SelectionRequest, done: int) -> str:
+def selection_caption(request: SimulationRequest, done: int) -> str:
     """Return what the distributions on real data are of."""
-    asked = request.parameters
-    selected = tr("all features") if asked["n_features"] is None else f"k = {asked['n_features']}"
-    said = tr(
-        "{data}: greedy RankRLS, {selected}, λ = {regularization}, on {n} queries, drawn {done:,} times; the "
-        "truth is {measure} on all other queries"
+    drawn = tr("drawn {done:,} times").format(done=done)
+    return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
+
+
+def _on_data(request: SimulationRequest) -> str:
+    """Return what learns from which data; "" where there are none."""
+    asked, dataset = request.simulation.parameters, request.dataset
+    if dataset is None:
+        return ""
+    if asked["kernel"] != NO_KERNEL:
+        learner = tr("RankRLS, {kernel}, {n} basis vectors of each query").format(
+            kernel=_kernel(asked), n=asked["per_query"]
+        )
+    elif asked["n_features"] is None:
+        learner = tr("RankRLS, all features")
+    else:
+        learner = tr("greedy RankRLS, k = {k}").format(k=asked["n_features"])
+    return tr(
+        "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries but the {n} to learn "
+        "from"
     ).format(
-        data=request.dataset.name,
-        selected=selected,
+        data=dataset.name,
+        learner=learner,
         regularization=power(asked["regularization"]),
         n=asked["n_queries"],
-        done=done,
         measure=asked["measure"],
     )
-    return f"{_DRAWN} {said}; {_origin(asked)}"
+
+
+def _kernel(asked: Mapping[str, Any]) -> str:
+    """Return what the kernel is called, with its γ where it has one."""
+    parameters = {p.name: p for p in FIELDS["selection"]}
+    name = parameters["kernel"].name_of(asked["kernel"])
+    return f"{name}, γ = {power(asked['gamma'])}" if parameters["gamma"].counts(asked) else name
 
 
 def _classes(asked: Mapping[str, Any]) -> str:

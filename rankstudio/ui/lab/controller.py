@@ -70,6 +70,11 @@ class LabController(QObject):
             "lab-bias": (tr("Bias of AUC estimates"), self.auc.variation.bias),
             "lab-sd": (tr("Standard deviation of AUC estimates"), self.auc.variation.sd),
             "lab-selection": (tr("Deviations of estimates on these data"), self.selection.deviations.plot),
+            "lab-selection-bias": (tr("Bias of estimates on these data"), self.selection.variation.bias),
+            "lab-selection-sd": (
+                tr("Standard deviation of estimates on these data"),
+                self.selection.variation.sd,
+            ),
         }
         return {key: (label, plot) for key, (label, plot) in every.items() if plot.isVisible()}
 

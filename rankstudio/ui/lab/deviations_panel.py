@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.ui.lab.deviations_plot import DeviationRow, DeviationsPlot
-from rankstudio.ui.lab.estimators import EstimatorText, text_of
+from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
@@ -20,7 +20,6 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.table import ROW_HEIGHT
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.summary import DeviationSummary
@@ -49,7 +48,7 @@ class EstimatorRow:
 
 _COLUMNS = (
     Column("dot", "", kind="dot", value=lambda row: Dot(row.category), width=30),
-    Column("label", tr("estimator"), stretch=True, hint=lambda row: row.about),
+    Column("label", tr("estimator"), stretch=True, hint=lambda row: row.about, format=short_of),
     Column(
         "bias",
         tr("mean"),
@@ -88,10 +87,7 @@ _COLUMNS = (
 
 _SPARE = ("error", "unconditional")  # columns that give way
 _WIDE = 840  # pixels, from which they have room
-_NAME = 185  # pixels of the column with the names
-_LEAST_PLOT = 230  # pixels of its height where the table is below it
-_AROUND = 100  # pixels of header and sentence
-_LEAST_ROWS = 4  # of the table there, with its header
+_NAME, _NAME_NARROW = 198, 158  # pixels of the column with the names
 
 
 class DeviationsPanel(Panel):
@@ -108,10 +104,13 @@ class DeviationsPanel(Panel):
         What the axis measures.
     placeholder : str
         What the empty plot says.
-    stacked : bool
-        Whether the table stands below the plot, for long names.
     paired : bool
         Whether every other estimator is a variant of the one before it, and looks like that.
+
+    Attributes
+    ----------
+    texts : mapping of str to EstimatorText
+        What is said of those that are shown next.
     """
 
     def __init__(
@@ -122,13 +121,12 @@ class DeviationsPanel(Panel):
         x_label: str,
         placeholder: str,
         *,
-        stacked: bool = False,
         paired: bool = False,
     ) -> None:
         super().__init__(theme, tr("Deviations"), padding=0)
         self.setObjectName(name)
         self.keep_title()
-        self._texts, self._stacked, self._paired = texts, stacked, paired
+        self.texts, self._paired = texts, paired
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
         self.table = named(
@@ -142,7 +140,7 @@ class DeviationsPanel(Panel):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
-        beside = fill(QVBoxLayout() if stacked else QHBoxLayout(), (room, 1), self.table, spacing=0)
+        beside = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
         fill(self.body, (beside, 1), self.sentence, spacing=0)
         theme.changed.connect(self._fit)
         self._fit()
@@ -155,16 +153,12 @@ class DeviationsPanel(Panel):
     @Slot()
     def _fit(self) -> None:
         """Give the table the room that its columns need, and the sentence that of two lines."""
-        narrow = self.width() < scaled(_WIDE) and not self._stacked
+        narrow = self.width() < scaled(_WIDE)
         shown = [column for column in _COLUMNS if not (narrow and column.key in _SPARE)]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in shown)
-        if self._stacked:
-            row, rows = scaled(ROW_HEIGHT), max(len(self.table.rows()), len(self._texts))
-            left = self.height() - scaled(_LEAST_PLOT + _AROUND)
-            self.table.setFixedHeight(max(_LEAST_ROWS * row, min((rows + 1) * row + 6, left)))
-        else:
-            self.table.setFixedWidth(scaled(_NAME + sum(column.width for column in shown)))
+        names = _NAME_NARROW if narrow else _NAME
+        self.table.setFixedWidth(scaled(names + sum(column.width for column in shown)))
         self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
 
     def show_summary(self, found: DeviationSummary | None, caption: str = "") -> None:
@@ -177,7 +171,7 @@ class DeviationsPanel(Panel):
             return
         rows = [
             DeviationRow(
-                text_of(self._texts, name).label,
+                text_of(self.texts, name).label,
                 float(found.bias[at]),
                 float(found.standard_error[at]),
                 float(found.sd[at]),
@@ -185,16 +179,17 @@ class DeviationsPanel(Panel):
                 found.shares[at],
                 at // 2 if self._paired else at,
                 self._paired and at % 2 == 1,
+                text_of(self.texts, name).short,
             )
             for at, name in enumerate(found.estimators)
         ]
-        self.plot.set_rows(rows, found.edges, summary_of(found, self._texts))
+        self.plot.set_rows(rows, found.edges, summary_of(found, self.texts))
         self.table.set_rows(
             [
                 EstimatorRow(
                     row.category,
                     row.label,
-                    text_of(self._texts, found.estimators[at]).about,
+                    text_of(self.texts, found.estimators[at]).about,
                     row.mean,
                     row.error,
                     row.sd,
@@ -203,6 +198,6 @@ class DeviationsPanel(Panel):
                 for at, row in enumerate(rows)
             ]
         )
-        said = deviations_sentence(found, self._texts)
+        said = deviations_sentence(found, self.texts)
         if said != self.sentence.text():
             self.sentence.setText(said)

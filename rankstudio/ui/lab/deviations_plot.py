@@ -25,7 +25,8 @@ from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.theme import Theme
 
 _GAP = 10.0
-_MOST_NAMES = 0.45  # of the width
+_MOST_NAMES = 0.55  # of the width
+APART = " · "  # before what a variant varies
 _HILL = 0.86  # of the height of a row, for its highest bin
 _FOOT = 0.06  # of the height of a row, below its distribution
 _TAIL = 0.001  # share of a distribution that may lie beyond an end of the axis
@@ -50,6 +51,8 @@ class DeviationRow:
         Its colour and marker.
     variant : bool
         Whether it is a variant of the row above: dashed, and not filled.
+    brief : str
+        The label where there is little room; "" for the label itself.
     """
 
     label: str
@@ -60,6 +63,7 @@ class DeviationRow:
     shares: Floats
     category: int
     variant: bool = False
+    brief: str = ""
 
 
 class DeviationsPlot(Plot):
@@ -127,7 +131,7 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return frame
         metrics = QFontMetricsF(font(SMALL))
-        wide = max(metrics.horizontalAdvance(row.label) for row in self.rows) + 2 * _MARK + _GAP
+        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARK + _GAP
         left = round(min(wide + _GAP, _MOST_NAMES * size.width()))
         return replace(frame, area=frame.area.adjusted(left - frame.area.left(), 0, 0, 0))
 
@@ -249,12 +253,24 @@ class DeviationsPlot(Plot):
             painter.setBrush(look.color)
             draw_marker(painter, look.marker, QPointF(mean, foot), _MARK + 1)
 
+    def _names(self, width: float) -> list[str]:
+        """Return what is written beside the rows: of variants only what varies, where room is little."""
+        names = [row.brief or row.label for row in self.rows]
+        metrics = QFontMetricsF(font(SMALL))
+        if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARK + _GAP) <= _MOST_NAMES * width:
+            return names
+        return [
+            name[name.rfind(APART) + 1 :] if row.variant and APART in name else name
+            for row, name in zip(self.rows, names, strict=True)
+        ]
+
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the names at the left, with the markers of their categories."""
         if self.is_empty():
             return
         painter.setFont(font(SMALL))
         height, room = self._height(frame), frame.area.left() - 3 * _MARK - _GAP
+        names = self._names(frame.outer.width())
         for at, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)
             middle = frame.area.top() + (at + 0.5) * height
@@ -262,6 +278,6 @@ class DeviationsPlot(Plot):
             painter.setBrush(look.color)
             draw_marker(painter, look.marker, QPointF(_MARK + 1, middle), _MARK)
             painter.setPen(colors.q("text"))
-            text = painter.fontMetrics().elidedText(row.label, Qt.TextElideMode.ElideRight, int(room))
+            text = painter.fontMetrics().elidedText(names[at], Qt.TextElideMode.ElideRight, int(room))
             box = QRectF(3 * _MARK + 1, middle - 10, room, 20)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT, NO_KERNEL, SELECTED_ONCE
 from rankstudio.ui.language import tr
 
 
@@ -19,12 +20,20 @@ class EstimatorText:
         What it does, as a sentence.
     low, high : str
         Why it may be too low or too high, as the end of a sentence; "" where it should not be.
+    brief : str
+        The label where there is little room; "" for the label itself.
     """
 
     label: str
     about: str
     low: str = ""
     high: str = ""
+    brief: str = ""
+
+    @property
+    def short(self) -> str:
+        """What it is called where there is little room."""
+        return self.brief or self.label
 
 
 _POOLED = tr("models lean against the examples that they lack, and their scores are compared")
@@ -33,6 +42,7 @@ _OUTSIDE = tr("the features were selected with the queries that are held out")
 _SEVERAL = tr("a query is ranked by scores of several models")
 _FEW = tr("a fifth of a query has few documents, often none that is relevant")
 _FEWER = tr("its models are learned from fewer queries")
+_KEPT = tr("its models keep basis vectors of the queries that they lack, whose weights nothing has fixed")
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
@@ -78,7 +88,14 @@ AUC: Mapping[str, EstimatorText] = {
 }
 """By the engine's names, in their order."""
 
-SELECTION: Mapping[str, EstimatorText] = {
+_BRIEF = {
+    "leave-query-out": tr("leave-query-out"),
+    "5-fold by query": tr("5-fold by query"),
+    "5-fold of documents, pooled": tr("documents, pooled"),
+    "5-fold of documents, averaged": tr("documents, averaged"),
+}
+
+_SELECTION: Mapping[str, EstimatorText] = {
     "leave-query-out": EstimatorText(
         tr("leave-query-out"),
         tr("Each query is ranked by the model that was selected and learned without it (T 5.5)."),
@@ -132,9 +149,56 @@ SELECTION: Mapping[str, EstimatorText] = {
         high=_INSIDE,
     ),
 }
+
+SELECTION: Mapping[str, EstimatorText] = {
+    name: replace(
+        text,
+        brief=_BRIEF.get(name)
+        or tr("{estimator} · once").format(estimator=_BRIEF[name.removesuffix(f", {SELECTED_ONCE}")]),
+    )
+    for name, text in _SELECTION.items()
+}
 """By the engine's names, in their order."""
+
+
+def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
+    """Yield the estimators of a kernel's models, which select nothing."""
+    learned = tr("Each query is ranked by the model learned without it and its basis vectors (T 5.6).")
+    for name, brief in _BRIEF.items():
+        same = SELECTION[name]
+        yield name, replace(same, about=learned) if name == "leave-query-out" else same
+        yield (
+            f"{name}, {BASIS_KEPT}",
+            EstimatorText(
+                tr("{estimator}, basis vectors kept").format(estimator=same.label),
+                tr(
+                    "As {estimator}, but basis vectors stay in the model though their queries or documents "
+                    "are held out (T 5.6)."
+                ).format(estimator=same.label),
+                low=_KEPT,
+                high=same.high,
+                brief=tr("{estimator} · kept").format(estimator=brief),
+            ),
+        )
+
+
+BASIS: Mapping[str, EstimatorText] = dict(_kernel_texts())
+"""The estimators of a kernel's models by the engine's names, in their order."""
+
+
+def of_learner(kernel: str) -> Mapping[str, EstimatorText]:
+    """Return what is said of the estimators on data, by the kernel that learns."""
+    return SELECTION if kernel == NO_KERNEL else BASIS
 
 
 def text_of(texts: Mapping[str, EstimatorText], name: str) -> EstimatorText:
     """Return what is said of an estimator; its name alone where nothing is."""
     return texts.get(name) or EstimatorText(name, "")
+
+
+def short_of(label: str) -> str:
+    """Return what an estimator is called where there is little room, by its label."""
+    return _SHORT.get(label, label)
+
+
+_SHORT = {text.label: text.short for texts in (AUC, SELECTION, BASIS) for text in texts.values()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSi
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
-from rankstudio.ui.lab.parameters import SHORT, VARIED, VARIED_REPETITIONS
+from rankstudio.ui.lab.parameters import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
-from rankstudio.ui.method.fields import Field, LineField, measure_field
+from rankstudio.ui.method.fields import ChoiceField, Field, LineField, measure_field
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
@@ -58,9 +57,8 @@ class LabForm(Panel):
     name : str
         Of the panel, for the program and its tests.
     title, caption : str
-    parameters : sequence of Parameter
-    varies : bool
-        Whether one quantity is varied afterwards.
+    kind : str
+        Of the simulation, "auc" or "selection".
 
     Attributes
     ----------
@@ -71,26 +69,16 @@ class LabForm(Panel):
     pauseAsked = Signal()
     stopAsked = Signal()
 
-    def __init__(
-        self,
-        theme: Theme,
-        name: str,
-        title: str,
-        caption: str,
-        parameters: Sequence[Parameter],
-        *,
-        varies: bool,
-    ) -> None:
+    def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
         super().__init__(theme, title, caption, padding=0)
         self.setObjectName(name)
-        self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in parameters}
-        self._lists = {key: SingleField(theme, p) for key, p in VARIED.items()} if varies else {}
-        self._again = SingleField(theme, VARIED_REPETITIONS) if varies else None
-        options = [(key, SHORT[key]) for key in self._lists]
+        self.kind = kind
+        self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in FIELDS[kind]}
+        self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
+        self._again = SingleField(theme, REPEATED[kind])
         self.quantity = named(
-            Segmented(options, tr("what is varied")), f"{name}-quantity", tip=tr("What is varied afterwards")
+            Segmented((), tr("what is varied")), f"{name}-quantity", tip=tr("What is varied afterwards")
         )
-        self.quantity.setParent(self)  # also where nothing is varied, and it is not shown
         self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -102,25 +90,26 @@ class LabForm(Panel):
         self._state: SimulationState | None = None  # whose buttons are shown
         self._lay_out()
         theme.changed.connect(self._align)
-        self.quantity.chosen.connect(self._show_list)
+        self.quantity.chosen.connect(self._show_counting)
+        for field in self._fields.values():
+            field.edited.connect(self._show_counting)
         self.start.clicked.connect(self.startAsked)
         self.pause.clicked.connect(self.pauseAsked)
         self.stop.clicked.connect(self.stopAsked)
-        self._show_list()
+        self._show_counting()
         self.show_state(SimulationState.NEW, 0.0, "")
 
     def field(self, name: str) -> Field:
         """Return a field by the name of its parameter; "values" is the list of the quantity chosen."""
         if name == "values":
             return self._lists[str(self.quantity.value())]
-        if name == VARIED_REPETITIONS.name and self._again is not None:
-            return self._again
-        return self._fields[name]
+        return self._again if name == self._again.parameter.name else self._fields[name]
 
     def fields(self) -> list[Field]:
-        """Return the fields that can be seen, from top to bottom."""
-        varied = [self.field("values"), self.field(VARIED_REPETITIONS.name)] if self._lists else []
-        return [*self._fields.values(), *varied]
+        """Return the fields that count, from top to bottom."""
+        values = self.values()
+        counting = [field for field in self._fields.values() if field.parameter.counts(values)]
+        return [*counting, self.field("values"), self._again]
 
     def values(self) -> dict[str, Any]:
         """Return what stands in the fields, by the names of the parameters."""
@@ -128,8 +117,7 @@ class LabForm(Panel):
 
     def varied(self) -> tuple[str, tuple[float, ...], int]:
         """Return the quantity that is varied, its values, and the repetitions of each."""
-        values = self.field("values").value
-        return str(self.quantity.value()), values, self.field(VARIED_REPETITIONS.name).value
+        return str(self.quantity.value()), self.field("values").value, self._again.value
 
     def commit(self) -> bool:
         """Take what is still being typed and tell whether all of it is valid; else go to the first error."""
@@ -140,8 +128,8 @@ class LabForm(Panel):
 
     def refuse(self, error: ParameterError) -> None:
         """Say below the field that an error is about why its value does not do."""
-        listed = error.name == "values" and self._lists
-        field = self.field("values") if listed else self._fields.get(error.name, self.fields()[0])
+        known = error.name in (*self._fields, "values")
+        field = self.field(error.name) if known else self.fields()[0]
         field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected)))
         self._go_to(field)
 
@@ -168,9 +156,8 @@ class LabForm(Panel):
     def _lay_out(self) -> None:
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
-        if self._lists and self._again is not None:
-            heading = named(ElidedLabel(tr("then varied, one value after the other")), role="caption")
-            fill(column, heading, self.quantity, *self._lists.values(), self._again)
+        heading = named(ElidedLabel(tr("then varied, one value after the other")), role="caption")
+        fill(column, heading, self.quantity, *self._lists.values(), self._again)
         column.addStretch(1)
         self._scroll = named(QScrollArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidgetResizable(True)
@@ -189,15 +176,22 @@ class LabForm(Panel):
             QWidget.setTabOrder(before, after)
 
     @Slot()
-    def _show_list(self) -> None:
+    def _show_counting(self) -> None:
+        """Show what counts with the values of the other fields, and offer what can be varied then."""
+        values, chosen = self.values(), self.quantity.value()
+        for field in self._fields.values():
+            field.setVisible(field.parameter.counts(values))
+        offered = [(key, SHORT[key]) for key, f in self._lists.items() if f.parameter.counts(values)]
+        if offered != self.quantity.options():
+            self.quantity.set_options(offered)
+            self.quantity.select(chosen)
         for key, field in self._lists.items():
             field.setVisible(key == self.quantity.value())
-        self.quantity.setVisible(bool(self._lists))
 
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one."""
-        fields = [*self._fields.values(), *self._lists.values(), *filter(None, [self._again])]
+        fields = [*self._fields.values(), *self._lists.values(), self._again]
         width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
@@ -210,4 +204,6 @@ class LabForm(Panel):
 def _field(theme: Theme, parameter: Parameter) -> Field:
     if parameter.kind is Kind.MEASURE:
         return measure_field(theme, parameter)
+    if parameter.kind is Kind.CHOICE:
+        return ChoiceField(theme, parameter)
     return SingleField(theme, parameter)

@@ -24,6 +24,9 @@ QUANTITIES = {
     "n_examples": tr("examples"),
     "positive": tr("share of positives"),
     "regularization": tr("λ"),
+    "n_queries": tr("training queries"),
+    "n_features": tr("features selected, k"),
+    "per_query": tr("basis vectors of each query"),
 }
 """What can be varied, by the engine's names."""
 
@@ -31,6 +34,9 @@ _WITH = {
     "n_examples": tr("{off} with {value} examples"),
     "positive": tr("{off} with a share of {value} positives"),
     "regularization": tr("{off} with λ = {value}"),
+    "n_queries": tr("{off} with {value} queries"),
+    "n_features": tr("{off} with k = {value}"),
+    "per_query": tr("{off} with a basis of {value} a query"),
 }
 
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.background.simulation import BackgroundSimulation
+from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+from rankstudio.engine.errors import ParameterError
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.lab.captions import variation_caption
 from rankstudio.ui.lab.deviations_panel import DeviationsPanel
 from rankstudio.ui.lab.form import LabForm
+from rankstudio.ui.lab.parameters import SHORT
+from rankstudio.ui.lab.request import SimulationRequest
+from rankstudio.ui.lab.sentences import QUANTITIES, value_text
+from rankstudio.ui.lab.variation_panel import VariationPanel
+from rankstudio.ui.language import tr
 from rankstudio.ui.process.turns import turns
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
 
 
 class SimulationTab(QObject):
@@ -22,11 +37,14 @@ class SimulationTab(QObject):
         "Simulating estimates": the beginning of the sentence that tells of a failure.
     form : LabForm
     deviations : DeviationsPanel
+    variation : VariationPanel
 
     Attributes
     ----------
     failed : Signal(str)
     simulation : BackgroundSimulation
+    request : SimulationRequest or None
+        What was started last.
     """
 
     failed = Signal(str)
@@ -37,10 +55,13 @@ class SimulationTab(QObject):
         what: str,
         form: LabForm,
         deviations: DeviationsPanel,
+        variation: VariationPanel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.form, self.deviations = form, deviations
+        self.form, self.deviations, self.variation = form, deviations, variation
+        self.request: SimulationRequest | None = None
+        self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
         form.startAsked.connect(self.start)
         form.pauseAsked.connect(self.simulation.toggle_pause)
@@ -49,18 +70,54 @@ class SimulationTab(QObject):
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
 
+    @property
+    def found(self) -> DeviationSummary | None:
+        """The deviations so far."""
+        return self.progress.found if self.progress is not None else None
+
+    @property
+    def varied(self) -> VariedDeviations | None:
+        """Those of the varied quantity so far."""
+        return self.progress.varied if self.progress is not None else None
+
     @Slot()
     def start(self) -> None:
-        """Simulate what the form asks for, from the beginning; subclasses say what that is."""
-        raise NotImplementedError
+        """Simulate what the form asks for, from the beginning."""
+        if not self.form.commit():
+            return
+        simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
+        request = self.requested(simulation)
+        if request is None:
+            return
+        try:
+            request.simulation.check(request.dataset)
+        except ParameterError as error:
+            self.form.refuse(error)
+            return
+        self.request, self.progress = request, None
+        self.simulation.start(partial(request.simulation.steps, request.dataset))
 
-    def keep(self, found: object) -> None:
-        """Keep what the simulation brought."""
+    def requested(self, simulation: Simulation) -> SimulationRequest | None:
+        """Return what is to be done on what; None where it cannot be, which the user was told."""
+        return SimulationRequest(simulation)
+
+    def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
+        """Return what stands above the distributions, and what goes with them as a figure."""
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show what was kept."""
-        raise NotImplementedError
+        """Show the distributions, and what the varied quantity brought."""
+        request, progress, state = self.request, self.progress, self.simulation.state
+        share, said, above, below = 0.0, "", "", ""
+        if request is not None and progress is not None:
+            share = progress.done / request.simulation.asked
+            said = "" if state is SimulationState.DONE else _progress_text(progress)
+            above, self.deviations.plot.caption = self.caption(request, progress.found)
+            self.variation.set_figure_caption(variation_caption(request))
+            below = _varied_caption(progress.varied)
+        self.form.show_state(state, share, said)
+        self.deviations.show_summary(self.found, above)
+        self.variation.show_values(self.varied, below)
 
     @Slot()
     def update(self) -> None:
@@ -68,10 +125,32 @@ class SimulationTab(QObject):
         turns().ask(self._show)
 
     @Slot(object)
-    def _grow(self, found: object) -> None:
-        self.keep(found)
+    def _grow(self, progress: SimulationProgress) -> None:
+        self.progress = progress
         self.update()
 
     def _show(self) -> None:
-        if self.deviations.isVisible():
+        if self.form.isVisible():
             self.show_found()
+
+
+def _progress_text(progress: SimulationProgress) -> str:
+    """Say which repetition it is."""
+    found, varied = progress.found, progress.varied
+    if varied is None:
+        return tr("{done:,} of {asked:,} repetitions").format(done=found.done, asked=found.asked)
+    last, quantity = varied.summaries[-1], varied.quantity
+    return tr("{quantity} = {value}: {done:,} of {asked:,}").format(
+        quantity=SHORT[quantity],
+        value=value_text(quantity, varied.values[-1]),
+        done=last.done,
+        asked=last.asked,
+    )
+
+
+def _varied_caption(varied: VariedDeviations | None) -> str:
+    if varied is None:
+        return ""
+    return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
+        n=len(varied.values), of=len(varied.asked), quantity=QUANTITIES[varied.quantity]
+    )

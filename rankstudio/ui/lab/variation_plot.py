@@ -20,7 +20,6 @@ from rankstudio.ui.plots.figure_values import floats
 from rankstudio.ui.plots.frame import Frame, padded
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.plots.readout import Line
-from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.theme import Theme
@@ -28,6 +27,7 @@ from rankstudio.ui.style.theme import Theme
 _LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
 _NEAR = 26.0  # pixels between two ticks
 _MARK = 3.4
+_DASH = (3.0, 2.0)  # of variants
 _EMPTY: Floats = np.zeros(0)
 
 
@@ -72,12 +72,14 @@ class VariationPlot(OverlayPlot):
         What y measures.
     zero : bool
         Whether y is a deviation, with a line at zero and its sign.
+    paired : bool
+        Whether every other curve is a variant of the one before it: in its colour, and dashed.
     """
 
     least_height = 200.0  # in less room the names of the distributions beside it do
 
-    def __init__(self, theme: Theme, title: str, *, zero: bool) -> None:
-        self._zero = zero
+    def __init__(self, theme: Theme, title: str, *, zero: bool, paired: bool = False) -> None:
+        self._zero, self._paired = zero, paired
         self._values: tuple[float, ...] = ()
         self._asked: tuple[float, ...] = ()
         self.quantity = ""
@@ -116,13 +118,14 @@ class VariationPlot(OverlayPlot):
         self.set_curves(
             [
                 OverlaidCurve(
-                    number + 1,
+                    number // 2 + 1 if self._paired else number + 1,
                     label,
                     np.array(at[:n]),
                     ys,
                     notes,
                     np.full(n, np.nan),
                     half if half.size else np.full(n, np.nan),
+                    dash=((), _DASH)[number % 2] if self._paired else None,
                 )
                 for number, (label, ys, half) in enumerate(curves if n else ())
             ]
@@ -159,10 +162,11 @@ class VariationPlot(OverlayPlot):
         """Return the curves over the values themselves."""
         x = floats(self._values)
         series = []
-        for number, curve in enumerate(self.curves):
+        for curve in self.curves:
             y, half = curve.y, curve.half
             ends = (floats(y - half), floats(y + half)) if np.isfinite(half).all() else ((), ())
-            series.append(Series(curve.label, x, floats(y), *ends, number=number))
+            number, dashes = curve.key - 1, curve.dash
+            series.append(Series(curve.label, x, floats(y), *ends, number=number, dashes=dashes))
         levels = (Level(tr("the truth"), 0.0),) if self._zero else ()
         across = FigureAxis(self.quantity, logarithmic=self._logarithmic)
         title = self.axes.title
@@ -171,7 +175,7 @@ class VariationPlot(OverlayPlot):
     def readout(self, found: tuple[int, int]) -> list[Line]:
         """Say what a point is."""
         curve, i = self.curves[found[0]], found[1]
-        color, dash, _ = palettes.category(self.theme.colors, curve.key - 1)
+        color, dash, _ = curve.look(self.theme.colors)
         lines = [
             Line(curve.label, color=color, dash=dash, bold=True),
             Line(curve.notes[i]),
@@ -218,7 +222,7 @@ def _draw_points(plot: VariationPlot, painter: QPainter, frame: Frame, colors: C
     """Draw the points: between them the curves say nothing."""
     painter.setPen(Qt.PenStyle.NoPen)
     for curve in plot.curves:
-        look = palettes.category(colors, curve.key - 1)
+        look = curve.look(colors)
         painter.setBrush(look.color)
         px, py = frame.pixels(curve.x, curve.y)
         for x, y in zip(px.tolist(), py.tolist(), strict=True):

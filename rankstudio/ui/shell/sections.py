@@ -14,6 +14,7 @@ from rankstudio.ui.inspect.densities_controller import DensitiesController
 from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
 from rankstudio.ui.inspect.why_controller import WhyController
 from rankstudio.ui.lab.controller import LabController
+from rankstudio.ui.lab.tab import SimulationTab
 from rankstudio.ui.method.controller import MethodController
 from rankstudio.ui.method.fold_hint import FoldHint
 from rankstudio.ui.model.app_model import Models
@@ -108,11 +109,7 @@ class Sections(QObject):
         queries = column("queries", (above, low), (1, 1), (345, 395))
         outline = column("report-outline", (self.report.words, self.report.outline), (2, 3), (290, 450))
         report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
-        drawn = self.lab.auc.deviations, self.lab.auc.variation
-        measured = column("lab-measured", drawn, (3, 2), (370, 260))
-        lab_auc = row("lab-auc", (self.lab.auc.form, measured), (0, 1), (260, 920))
-        own = self.lab.selection
-        lab_own = row("lab-selection", (own.form, own.deviations), (0, 1), (260, 920))
+        lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
         lab_own.hide()
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         pages = {
@@ -174,3 +171,9 @@ def _hide_where_empty(column: QSplitter) -> None:
     """Leave no gap where all panels of a column are hidden."""
     panels = (column.widget(position) for position in range(column.count()))
     column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))
+
+
+def _lab_tab(name: str, tab: SimulationTab) -> QSplitter:
+    """Lay a tab of the Lab page out."""
+    measured = column(f"{name}-measured", (tab.deviations, tab.variation), (3, 2), (375, 255))
+    return row(name, (tab.form, measured), (0, 1), (260, 920))

@@ -64,12 +64,54 @@ def test_selection_says_what_the_function_says(tmp_path: Path, capsys: pytest.Ca
     assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "letor4")
 
 
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "all.txt"
+    save_letor(make_ranking(n_queries=40, seed=6).folds[0].train, path)
+    return path
+
+
+def test_a_quantity_is_varied_as_in_the_window(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--queries 5 --features 2 --repetitions 2 --vary lambda --values 2^-2,2^3 --of-each 3"
+    assert main(["lab", "selection", str(data), *words.split(), "--json"]) == 0
+    varied = json.loads(capsys.readouterr().out)["varied"]
+    assert varied["quantity"] == "regularization"
+    assert [one["value"] for one in varied["values"]] == [0.25, 8.0]
+    for one in varied["values"]:
+        settings = {"regularization": one["value"], "repetitions": 3}
+        told = finish(simulate_selection(open_dataset(data), 5, 2, **settings))
+        assert [e["bias"] for e in one["estimators"].values()] == told.bias.tolist()
+    assert main(["lab", "auc", "--repetitions", "20", "--vary", "positive", "--of-each", "20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "bias against positive, 20 training sets each" in lines
+    assert "sd, conditional against positive, 20 training sets each" in lines
+
+
+def test_a_kernel_learns_with_basis_vectors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--queries 5 --kernel rbf --gamma 0.5 --basis 3 --repetitions 2"
+    assert main(["lab", "selection", str(data), *words.split(), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    settings = {"kernel": "rbf", "gamma": 0.5, "per_query": 3}
+    told = finish(simulate_selection(open_dataset(data), 5, repetitions=2, **settings))
+    assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
+    assert {name: printed[name] for name in settings} == settings
+    assert "n_features" not in printed
+    assert main(["lab", "selection", str(data), "--kernel", "rbf", "--vary", "features"]) == 1
+    assert "--vary: expected what counts with --kernel rbf" in capsys.readouterr().err
+    assert main(["lab", "selection", str(data), "--vary", "queries", "--values", "5,24"]) == 1
+    assert "values: expected fewer than the 24 queries of these data, got 24" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("auc --positive 2", "positive: expected a share between 0 and 1"),
+        ("auc --positive 2", "positives: expected a number from 0.0001 to 0.9999"),
         ("auc --informative 11", "n_informative: expected a whole number from 0 to 10"),
-        ("auc --lambda 0", "regularization"),
+        ("auc --lambda 0", "λ: expected a number greater than 0"),
+        ("auc --examples 10,20", "examples: expected a whole number"),
+        ("auc --values 1,2", "--values: expected --vary beside it"),
+        ("auc --vary examples --values 10.5", "values: expected whole numbers"),
+        ("auc --vary lambda --of-each 0", "of each: expected a whole number from 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:

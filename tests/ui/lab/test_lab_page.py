@@ -11,18 +11,19 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
 from windows import open_window, settle, write_folds
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.analysis.simulation.simulation import without_test
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.controllers.export_items import export_items, plot_figures
 from rankstudio.ui.lab.auc_tab import AucTab
-from rankstudio.ui.lab.estimators import SELECTION
+from rankstudio.ui.lab.estimators import BASIS, SELECTION
 from rankstudio.ui.lab.form import LabForm
-from rankstudio.ui.lab.lab_tasks import SelectionRequest, selection_steps
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.style.theme import Theme
@@ -60,7 +61,7 @@ def lab(window: MainWindow) -> AucTab:
 def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     assert lab.deviations.plot.is_empty()
     assert not lab.form.pause.isEnabled() and not lab.form.stop.isEnabled()
-    write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=100, values="10, 20")
+    write(lab.form, n_examples=20, repetitions=1000, each=100, values="10, 20")
     press(lab.form.start)
     seen: list[int] = []
     lab.simulation.grew.connect(lambda done: seen.append(done.found.done))
@@ -80,7 +81,7 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
 
 
 def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=50, values="10, 20")
+    write(lab.form, n_examples=20, repetitions=1000, each=50, values="10, 20")
     lab.simulation.grew.connect(lambda done: done.found.done == 500 and press(lab.form.pause))
     press(lab.form.start)
     wait_until(lambda: lab.simulation.state is SimulationState.PAUSED)
@@ -108,7 +109,7 @@ def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, la
     window.commands["page_select"].trigger()
     window.commands["page_lab"].trigger()
     wait_until(lambda: bool(lab.deviations.table.rows()))
-    write(lab.form, repetitions=250, n_examples=10, varied_repetitions=10, values="10")
+    write(lab.form, repetitions=250, n_examples=10, each=10, values="10")
     press(lab.form.start)
     assert lab.found is None
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)
@@ -152,7 +153,7 @@ def test_more_informative_features_than_features_are_refused_at_their_field(lab:
 
 
 def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
-    write(lab.form, n_examples=20, repetitions=500, varied_repetitions=50, values="20, 30")
+    write(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
     press(lab.form.start)
     wait_until(lambda: lab.form.status.text() == "done")
     items = {item.key: item for item in export_items(window.models, window.sections)}
@@ -183,7 +184,7 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
 
 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=250, varied_repetitions=50, values="10, 20")
+    write(lab.form, n_examples=20, repetitions=250, each=50, values="10, 20")
     press(lab.form.start)
     wait_until(lambda: lab.form.status.text() == "done")
     plot = lab.deviations.plot
@@ -219,7 +220,7 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     own, lab = controller.selection, controller.auc
     controller.tabs.setCurrentIndex(1)
     assert own.deviations.isVisible() and not lab.deviations.isVisible()
-    write(own.form, n_queries=6, n_features=2, repetitions=3)
+    write(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     dataset = window.session.dataset
@@ -235,9 +236,79 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
 
+def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow) -> None:
+    controller = five_folds.sections.lab
+    controller.tabs.setCurrentIndex(1)
+    own = controller.selection
+    assert [key for key, _ in own.form.quantity.options()] == ["regularization", "n_queries", "n_features"]
+    press(next(b for b in own.form.quantity.findChildren(QPushButton) if b.text() == "queries"))
+    write(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
+    press(own.form.start)
+    wait_until(lambda: own.form.status.text() == "done")
+    assert own.varied is not None and own.varied.values == (4.0, 7.0)
+    settings = {"n_features": 2, "repetitions": 2, "convention": five_folds.session.convention}
+    for at, n in enumerate((4, 7)):
+        *_, alone = simulate_selection(five_folds.session.dataset, n, **settings)
+        assert own.varied.sd[at].tolist() == alone.conditional_sd.tolist()
+    bias = own.variation.bias
+    bias.flush()
+    assert bias.isVisible() and bias.quantity == "training queries"
+    assert {curve.key for curve in bias.curves} == {1, 2, 3, 4}
+    assert [curve.dash for curve in bias.curves[:2]] == [(), (3.0, 2.0)]
+    assert [one.dashes for one in bias.figure().series[:2]] == [(), (3.0, 2.0)]
+    assert "training queries varied, 2 training sets for each value" in bias.figure().caption
+    assert "Five: greedy RankRLS, k = 2, λ = 2⁰" in bias.figure().caption
+    assert "queries" in own.variation.sentence.text() or "twice" in own.variation.sentence.text()
+
+
+def test_my_data_learns_with_a_kernel(five_folds: MainWindow) -> None:
+    controller = five_folds.sections.lab
+    controller.tabs.setCurrentIndex(1)
+    own = controller.selection
+    form = own.form
+    assert form.field("n_features").isVisible() and not form.field("gamma").isVisible()
+    form.field("kernel").enter("rbf")
+    assert not form.field("n_features").isVisible()
+    assert form.field("gamma").isVisible() and form.field("per_query").isVisible()
+    assert [key for key, _ in form.quantity.options()] == ["regularization", "n_queries", "per_query"]
+    form.quantity.select("per_query")
+    form.quantity.chosen.emit("per_query")
+    write(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
+    press(form.start)
+    wait_until(lambda: form.status.text() == "done")
+    dataset, convention = five_folds.session.dataset, five_folds.session.convention
+    settings = {"kernel": "rbf", "gamma": 0.5, "convention": convention}
+    *_, whole = simulate_selection(dataset, 6, per_query=2, repetitions=2, **settings)
+    *_, three = simulate_selection(dataset, 6, per_query=3, repetitions=1, **settings)
+    assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
+    assert own.varied is not None and own.varied.bias[1].tolist() == three.bias.tolist()
+    assert own.found.estimators == tuple(BASIS)
+    labels = [row.label for row in own.deviations.table.rows()]
+    assert labels[:2] == ["leave-query-out", "leave-query-out, basis vectors kept"]
+    own.deviations.plot.flush()
+    assert "Gaussian kernel, γ = 2⁻¹, 2 basis vectors of each query" in own.deviations.plot.caption
+    form.field("kernel").enter("linear")
+    assert not form.field("gamma").isVisible() and form.field("per_query").isVisible()
+
+
+def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(five_folds: MainWindow) -> None:
+    controller = five_folds.sections.lab
+    controller.tabs.setCurrentIndex(1)
+    own = controller.selection
+    write(own.form, n_queries=6, n_features=2, repetitions=100_000)
+    press(own.form.start)
+    wait_until(lambda: own.found is not None)
+    press(own.form.stop)
+    assert own.simulation.state is SimulationState.STOPPED
+    answered: list[int] = []
+    five_folds.models.task_worker.task("asking", lambda: 7, on_done=answered.append)
+    wait_until(lambda: answered == [7])
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
+        ({"values": "1000"}, "values: expected at most 8, the features of these data, got 1000."),
         ({"n_queries": 500}, "queries: expected fewer than the 30 queries of these data, got 500."),
         ({"n_features": 9}, "features, k: expected at most 8, the features of these data, got 9."),
         ({"measure": "MAPP"}, "measure: expected one of MAP"),
@@ -249,6 +320,9 @@ def test_more_than_the_data_have_is_refused(
     window.sections.lab.tabs.setCurrentIndex(1)
     own = window.sections.lab.selection
     for name, value in values.items():
+        if name == "values":
+            own.form.quantity.select("n_features")
+            own.form.quantity.chosen.emit("n_features")
         if name == "measure":
             own.form.field(name).editor.setCurrentText(str(value))
         else:
@@ -275,12 +349,21 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     assert dataset is not None
     alone = replace(dataset, folds=dataset.folds[:1])
     parts = alone.folds[0].parts
+    window.session.exchange(alone, window.session.plan)
+    window.session.seal(True)
+    window.commands["page_lab"].trigger()
+    window.sections.lab.tabs.setCurrentIndex(1)
+    own = window.sections.lab.selection
+    write(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
+    press(own.form.start)
+    wait_until(lambda: own.simulation.state is SimulationState.DONE)
     values = {"n_queries": 6, "n_features": 2, "repetitions": 1}
-    *_, open_ = selection_steps(SelectionRequest(alone, False, values))
-    *_, sealed = selection_steps(SelectionRequest(alone, True, values))
     bare = concatenate([part for name, part in parts.items() if name != "test"])
-    *_, expected = simulate_selection(bare, **values)
-    assert sealed.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
+    *_, expected = simulate_selection(bare, **values, convention=window.session.convention)
+    *_, open_ = simulate_selection(alone, **values)
+    assert own.found is not None
+    assert own.found.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
+    assert without_test(dataset) is dataset  # of several folds the test parts are everything
 
 
 def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
@@ -300,7 +383,7 @@ def test_the_window_closes_while_it_simulates(theme: Theme, tmp_path: Path, fold
 
 
 def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=1000, varied_repetitions=50, values="20")
+    write(lab.form, n_examples=20, repetitions=1000, each=50, values="20")
     press(lab.form.start)
     window.commands["page_data"].trigger()
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS
+from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS
 from rankstudio.engine.analysis.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
 from rankstudio.engine.analysis.simulation.summary import DeviationSummary
 from rankstudio.engine.analysis.simulation.variation import VariedDeviations
-from rankstudio.ui.lab.estimators import AUC, SELECTION, text_of
+from rankstudio.ui.lab.estimators import AUC, BASIS, SELECTION, text_of
 from rankstudio.ui.lab.sentences import bias_text, deviations_sentence, summary_of, variation_sentence
 
 NAN = float("nan")
@@ -33,7 +34,10 @@ def summary(
 def test_every_estimator_of_the_engine_is_described() -> None:
     assert tuple(AUC) == ESTIMATORS
     assert tuple(SELECTION) == tuple(SELECTION_ESTIMATORS)
-    assert all(text.about for text in (*AUC.values(), *SELECTION.values()))
+    assert tuple(BASIS) == tuple(BASIS_ESTIMATORS)
+    assert all(text.about for text in (*AUC.values(), *SELECTION.values(), *BASIS.values()))
+    assert SELECTION["5-fold of documents, pooled, selected once"].short == "documents, pooled · once"
+    assert BASIS["leave-query-out, basis vectors kept"].short == "leave-query-out · kept"
     assert text_of(AUC, "bootstrap").label == "bootstrap"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.analysis.simulation.kernel_learner import BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import (
+    Estimating,
+    Estimator,
     HeldOutScores,
     Learner,
     SelectedRankRLS,
@@ -25,16 +28,16 @@ _MEASURE, _BASIS = "AUC", 10  # basis vectors of a query
 _FOLDS = 5
 
 
-def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
     """Score documents by folds of queries, and rank a random fifth of the documents at a time.
 
     That is how folds of documents are measured, where a model ranks the documents of its fold alone.
     """
-    scores = folds_of_queries(learner, data, rng, _FOLDS).scores
+    scores, _ = yield from folds_of_queries(learner, data, rng, _FOLDS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _FOLDS))
 
 
-_ESTIMATORS = {
+_ESTIMATORS: Mapping[str, Estimator] = {
     "by query": folds_of_queries,
     "by query, in fifths": folds_of_queries_in_fifths,
     "of documents": folds_of_documents,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.learners import Estimator, Scorer, estimators
+from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.kernels.basis import basis_rows, independent
@@ -19,7 +20,7 @@ from rankstudio.engine.support.blocks import solve_lower
 
 _MOST = 1_000_000
 
-BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators("basis vectors kept")
+BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 """Estimators by name. "Basis vectors kept" has those of held-out queries in the models without them."""
 
 

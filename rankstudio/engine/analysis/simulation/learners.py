@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rankstudio.engine.analysis.simulation.parameters import SELECTED_ONCE
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
@@ -84,26 +85,29 @@ class HeldOutScores(NamedTuple):
     fold: Ints | None = None
 
 
-Estimator = Callable[[Learner, QueryData, np.random.Generator], HeldOutScores]
+Estimating = Generator[None, None, HeldOutScores]
+"""Yields after each model that it learns, and returns the scores."""
+
+Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
 """From a learner, training documents and random numbers to a held-out score of each document."""
 
 
-def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
     """Score each document with the model learned from all queries but its own."""
-    return _by_query(learner, data, np.arange(data.ptr.size - 1))
+    return (yield from _by_query(learner, data, np.arange(data.ptr.size - 1)))
 
 
 def folds_of_queries(
     learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5
-) -> HeldOutScores:
+) -> Estimating:
     """Score each document with the model learned without its fold, a random share of the queries."""
     queries = data.ptr.size - 1
-    return _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries)))
+    return (yield from _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries))))
 
 
 def folds_of_documents(
     learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5, averaged: bool = True
-) -> HeldOutScores:
+) -> Estimating:
     """Score each document with the model learned without its fold, a random share of the documents.
 
     Documents of a query are on both sides, which section 5.5 of the thesis warns of. ``averaged`` ranks only
@@ -118,13 +122,19 @@ def folds_of_documents(
         held = fold == number
         sizes = np.bincount(query[~held])
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
-        scores[held] = learner.learn(QueryData(data.X[~held], data.y[~held], ptr))(data.X[held])
+        rest = QueryData(data.X[~held], data.y[~held], ptr)
+        if "statistics" in vars(data):
+            _ = rest.statistics  # as there was room for those of all, nobody has to look for some
+        scores[held] = learner.learn(rest)(data.X[held])
+        yield
     return HeldOutScores(scores, fold if averaged else None)
 
 
-def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
     """Estimate with what the learner chooses from all documents, those held out among them."""
-    return estimator(learner.fixed(data), data, rng)
+    fixed = learner.fixed(data)
+    yield
+    return (yield from estimator(fixed, data, rng))
 
 
 _ANEW: Mapping[str, Estimator] = {
@@ -149,26 +159,28 @@ def estimators(fixed: str) -> dict[str, Estimator]:
     }
 
 
-ESTIMATORS: Mapping[str, Estimator] = estimators("selected once")
+ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 """By name. "Selected once" has the selection outside of the cross-validation."""
 
 
-def _by_query(learner: Learner, data: QueryData, fold: Ints) -> HeldOutScores:
+def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model learned from the queries of all folds but its own."""
     of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
         held = of_document == number
         scores[held] = learner.learn(of_queries(data, fold != number))(data.X[held])
+        yield
     return HeldOutScores(scores)
 
 
 def of_queries(data: QueryData, kept: Bools) -> QueryData:
-    """Return the documents of some queries, with their statistics."""
+    """Return the documents of some queries, with their statistics where those of all are there."""
     sizes = np.diff(data.ptr)
     rows = np.repeat(kept, sizes)
     ptr = np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64)
     part = QueryData(data.X[rows], data.y[rows], ptr)
-    gram = data.statistics.gram[kept]
-    vars(part)["statistics"] = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
+    if "statistics" in vars(data):
+        gram = data.statistics.gram[kept]
+        vars(part)["statistics"] = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
     return part

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from functools import partial, wraps
+from typing import ParamSpec
 
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.deviations import Deviations
+from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import ESTIMATORS, Estimator, Learner, SelectedRankRLS
+from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import whole
@@ -15,12 +19,13 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.base import MOST_SEED, between
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.threads import steadily
 
 _MOST = 10_000_000
+Arguments = ParamSpec("Arguments")
 
 
-def simulate_selection(
+def selection_steps(
     dataset: FoldedDataset | RankingDataset,
     n_queries: int = 20,
     n_features: int | None = 10,
@@ -29,9 +34,12 @@ def simulate_selection(
     convention: str = "",
     repetitions: int = 100,
     seed: int = 0,
+    kernel: str = NO_KERNEL,
+    gamma: float = 2.0**-6,
+    per_query: int = 2,
     learner: Learner | None = None,
-    estimators: Mapping[str, Estimator] = ESTIMATORS,
-) -> Generator[Deviations, None, Deviations]:
+    estimators: Mapping[str, Estimator] | None = None,
+) -> Generator[Deviations | None, None, Deviations]:
     """Estimate how well a selection from few queries ranks, with all other queries as the truth.
 
     Parameters
@@ -50,15 +58,23 @@ def simulate_selection(
     repetitions : int, default 100
     seed : int, default 0
         Equal seeds give equal bits.
+    kernel : {"none", "rbf", "poly", "linear"}, default "none"
+        Other than "none": RankRLS with this kernel learns in place of the selection, on basis vectors.
+    gamma : float, default 2**-6
+        γ of the kernel.
+    per_query : int, default 2
+        How many documents of each training query are basis vectors.
     learner : Learner, optional
-        What learns in place of greedy selection with RankRLS, such as a kernel model with basis vectors.
+        What learns in place of both.
     estimators : mapping of str to Estimator, optional
-        By name; :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS` by default.
+        By name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with a kernel
+        :data:`rankstudio.engine.analysis.simulation.kernel_learner.BASIS_ESTIMATORS`.
 
     Yields
     ------
-    Deviations
-        Of all repetitions so far; the generator returns the last.
+    Deviations or None
+        Of all repetitions so far, after each of them; the generator returns the last. None after each model,
+        of which a repetition has many: so whoever asks can stop in the midst of one.
 
     Raises
     ------
@@ -74,21 +90,57 @@ def simulate_selection(
             f"The data have {data.n_queries} queries; expected more than the {drawn} to draw, so that "
             "some are left for the truth."
         )
+    ways = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
+    if estimators is not None:
+        ways = estimators
+    if learner is None and kernel != NO_KERNEL:
+        learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     what = learner or _selection(n_features, data.n_features, regularization)
-    truth, found = np.empty(count), np.empty((count, len(estimators)))
+    truth, found = np.empty(count), np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
         inside = np.zeros(data.n_queries, dtype=np.bool_)
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
         train, others = _part(data, np.flatnonzero(inside)), _part(data, np.flatnonzero(~inside))
-        with STEADY:
-            truth[number] = _measured(others, what.learn(train)(others.X), measure, used)
-            for place, estimate in enumerate(estimators.values()):
-                scores, fold = estimate(what, train, rng)
-                found[number, place] = _measured(train, scores, measure, used, fold)
-        state = Deviations(tuple(estimators), truth[: number + 1], found[: number + 1], count)
+        measured = partial(_measured, measure=measure, convention=used)
+        truth[number] = yield from steadily(_truth(what, train, others, measured))
+        for place, estimator in enumerate(ways.values()):
+            scores, fold = yield from steadily(estimator(what, train, rng))
+            found[number, place] = measured(train, scores, fold=fold)
+        state = Deviations(tuple(ways), truth[: number + 1], found[: number + 1], count)
         yield state
     return state
+
+
+def _whole_repetitions(
+    steps: Callable[Arguments, Generator[Deviations | None, None, Deviations]],
+) -> Callable[Arguments, Generator[Deviations, None, Deviations]]:
+    """Return a function whose generator yields only what comes after whole repetitions."""
+
+    @wraps(steps)
+    def simulate(
+        *arguments: Arguments.args, **named: Arguments.kwargs
+    ) -> Generator[Deviations, None, Deviations]:
+        for found in steps(*arguments, **named):
+            if found is not None:
+                state = found
+                yield state
+        return state
+
+    return simulate
+
+
+simulate_selection = _whole_repetitions(selection_steps)
+"""As :func:`selection_steps`, without a sign of life between two repetitions."""
+
+
+def _truth(
+    what: Learner, train: QueryData, others: QueryData, measured: Callable[[QueryData, Floats], float]
+) -> Generator[None, None, float]:
+    """Measure what is learned from some queries on all others."""
+    model = what.learn(train)
+    yield
+    return measured(others, model(others.X))
 
 
 def _selection(n_features: int | None, there: int, regularization: float) -> SelectedRankRLS:
@@ -119,11 +171,17 @@ def _measured(
     """Measure scores, by the documents of each query, or of each query and fold."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    y, ptr = data.y, data.ptr
-    if fold is not None:
+    y, ptr, key = data.y, data.ptr, ("evaluator", measure, convention)
+    if fold is None:
+        if key not in data.remembered:
+            data.remembered[key] = Evaluator(y, ptr, convention, (measure,))
+        evaluator = data.remembered[key]
+    else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
         parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))
         y, scores = y[order], scores[order]
         ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
-    (value,) = Evaluator(y, ptr, convention, (measure,)).evaluate(scores).values()
+        evaluator = Evaluator(y, ptr, convention, (measure,))
+    value: float
+    (value,) = evaluator.evaluate(scores).values()
     return value

@@ -1,20 +1,20 @@
-"""Estimates of AUC where one quantity of the simulation takes several values."""
+"""Estimates where one quantity of a simulation takes several values."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
+from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.analysis.simulation.summary import DeviationSummary
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 
-QUANTITIES = ("n_examples", "positive", "regularization")
-"""What can be varied, by the names of the arguments of `simulate_auc`."""
+WHOLE = ("n_examples", "n_queries", "n_features", "per_query")
+"""What takes whole numbers only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class VariedDeviations:
     Attributes
     ----------
     quantity : str
-        One of :data:`QUANTITIES`.
+        An argument of the simulation.
     asked : tuple of float
         All its values.
     summaries : tuple of DeviationSummary
@@ -56,38 +56,44 @@ class VariedDeviations:
         return np.array([one.sd for one in self.summaries])
 
 
-def simulate_auc_over(
-    quantity: str, values: Sequence[float], **parameters: Any
-) -> Generator[VariedDeviations, None, VariedDeviations]:
-    """Estimate AUC for each value of a quantity, one after the other.
+def simulate_over(
+    quantity: str,
+    values: Sequence[float],
+    simulate: Callable[..., Generator[Deviations | None, None, Deviations]],
+    **parameters: Any,
+) -> Generator[VariedDeviations | None, None, VariedDeviations]:
+    """Simulate with each value of a quantity, one after the other.
 
     Parameters
     ----------
     quantity : str
-        One of :data:`QUANTITIES`.
+        An argument of the simulation.
     values : sequence of float
+    simulate : callable
+        `simulate_auc`, or `selection_steps` with its dataset.
     **parameters
-        The other arguments of `simulate_auc`; the seed is the same for every value.
+        Its other arguments; the seed is the same for every value.
 
     Yields
     ------
-    VariedDeviations
-        Of all values so far; the generator returns the last.
+    VariedDeviations or None
+        Of all values so far; the generator returns the last. None where the simulation yields it.
 
     Raises
     ------
     ParameterError
-        For another quantity, no value, or one that `simulate_auc` refuses.
+        For no value, or one that the simulation refuses.
     """
-    if quantity not in QUANTITIES:
-        raise ParameterError("quantity", quantity, f"one of {', '.join(QUANTITIES)}")
     if not values:
         raise ParameterError(quantity, values, "at least one value")
     asked = tuple(float(value) for value in values)
     finished: tuple[DeviationSummary, ...] = ()
     for value in asked:
-        exact = int(value) if quantity == "n_examples" and value.is_integer() else value
-        for state in simulate_auc(**{**parameters, quantity: exact}):
+        exact = int(value) if quantity in WHOLE and value.is_integer() else value
+        for state in simulate(**{**parameters, quantity: exact}):
+            if state is None:
+                yield None
+                continue
             growing = DeviationSummary.of(state)
             found = VariedDeviations(quantity, asked, (*finished, growing))
             yield found

@@ -144,6 +144,8 @@ def series_color(one: Series, style: FigureStyle) -> str:
 def _stroke(figure: CurvesFigure, one: Series, at: int, style: FigureStyle) -> Stroke:
     """Return the line of a series; those of an order have dashes only where they are few."""
     width = 0.17 * style.em
+    if one.dashes is not None:
+        return Stroke(series_color(one, style), width, tuple(width * length for length in one.dashes))
     if one.order is None:
         dashes = () if one.kind == "steps" else style.dashes(one.number, width)
         return Stroke(series_color(one, style), width, dashes)

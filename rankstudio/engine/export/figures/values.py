@@ -62,6 +62,8 @@ class Series:
         From 0 to 1, where the series of a figure have an order, as those of a grid.
     note : str
         In the table beside the label, such as which run it is.
+    dashes : tuple of float, optional
+        Lengths of strokes and gaps in widths of the line, where they are not those of the look.
     """
 
     label: str
@@ -73,6 +75,7 @@ class Series:
     number: int = 0
     order: float | None = None
     note: str = ""
+    dashes: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)

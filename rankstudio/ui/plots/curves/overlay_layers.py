@@ -14,7 +14,6 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import draw_marker, pen
-from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 
@@ -45,7 +44,7 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
         there = np.isfinite(curve.half)
         if not there.any():
             continue
-        color = palettes.category(colors, curve.key - 1).color
+        color = curve.look(colors).color
         color.setAlphaF(0.26 if _stands_out(plot, number) else 0.11)
         low, high = curve.y - curve.half, curve.y + curve.half
         if np.count_nonzero(there) == 1:
@@ -67,7 +66,7 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
 def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the curves; a run that has one model is a marker."""
     for number, curve in enumerate(plot.curves):
-        look = palettes.category(colors, curve.key - 1)
+        look = curve.look(colors)
         if curve.x.size == 1:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(look.color)
@@ -86,7 +85,7 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         if point is None:
             continue
         curve = plot.curves[point[0]]
-        look = palettes.category(colors, curve.key - 1)
+        look = curve.look(colors)
         at = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color)
@@ -104,7 +103,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
     if frame.outer.height() - _ROW * rows < plot.least_height:
         return
     for curve, box in _boxes(plot, frame.outer.width()):
-        look = palettes.category(colors, curve.key - 1)
+        look = curve.look(colors)
         middle = box.center().y()
         painter.setPen(pen(look.color, 2.4, look.dash))
         if curve.x.size == 1:

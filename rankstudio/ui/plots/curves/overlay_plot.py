@@ -19,6 +19,7 @@ from rankstudio.ui.plots.figure_values import overlay_figure
 from rankstudio.ui.plots.frame import Frame, padded, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import plain, signed
 from rankstudio.ui.style.theme import Theme
 
@@ -47,6 +48,8 @@ class OverlaidCurve:
         What is said of each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
         To the reference, and half the length of the interval; NaN where there is none.
+    dash : tuple of float, optional
+        Of the line, where it is not that of its look.
     """
 
     key: int
@@ -57,6 +60,12 @@ class OverlaidCurve:
     difference: Floats
     half: Floats
     reference: bool = field(default=False)
+    dash: tuple[float, ...] | None = None
+
+    def look(self, colors: Colors) -> palettes.Category:
+        """Return how it is drawn."""
+        found = palettes.category(colors, self.key - 1)
+        return found if self.dash is None else found._replace(dash=self.dash)
 
 
 class OverlayPlot(Plot):
@@ -142,7 +151,7 @@ class OverlayPlot(Plot):
     def readout(self, found: Point) -> list[Line]:
         """Say what a point is."""
         curve, i = self.curves[found[0]], found[1]
-        color, dash, _ = palettes.category(self.theme.colors, curve.key - 1)
+        color, dash, _ = curve.look(self.theme.colors)
         lines = [
             Line(curve.label, color=color, dash=dash, bold=True),
             Line(curve.notes[i]),

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate
+from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import (
     ESTIMATORS,
+    Estimating,
     HeldOutScores,
     Scorer,
     SelectedRankRLS,
@@ -15,10 +17,11 @@ from rankstudio.engine.analysis.simulation.learners import (
     folds_of_queries,
     leave_query_out,
 )
-from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.analysis.simulation.selection_simulation import selection_steps, simulate_selection
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import finish
 
@@ -39,7 +42,7 @@ def problem() -> tuple[QueryData, np.ndarray]:
 def test_leaving_queries_out_is_learning_without_each(again: bool) -> None:
     data, qid = problem()
     name = "leave-query-out" if again else "leave-query-out, selected once"
-    found = ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0)).scores
+    found = finish(ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0))).scores
     whole = GreedyRankRLS(3, 0.5).fit(data.X, data.y, qid=qid).selection_order_
     for query in np.unique(qid):
         held = qid == query
@@ -84,7 +87,7 @@ def test_folds_are_disjoint_and_nothing_is_scored_by_what_has_seen_it() -> None:
         (leave_query_out, True),
     ):
         learner = Recorder()
-        scores, fold = estimator(learner, data, np.random.default_rng(1))
+        scores, fold = finish(estimator(learner, data, np.random.default_rng(1)))
         assert (fold is None) == of_queries
         assert len(learner.seen) == (6 if estimator is leave_query_out else 5)
         for number, seen in enumerate(learner.seen, start=1):
@@ -94,7 +97,7 @@ def test_folds_are_disjoint_and_nothing_is_scored_by_what_has_seen_it() -> None:
             assert not split if of_queries else len(split) > 0
     learner = Recorder()
     for name, estimator in ESTIMATORS.items():
-        estimator(learner, data, np.random.default_rng(0))
+        finish(estimator(learner, data, np.random.default_rng(0)))
         assert len(learner.fixed_from) == sum(
             "selected once" in n for n in list(ESTIMATORS)[: list(ESTIMATORS).index(name) + 1]
         )
@@ -105,10 +108,12 @@ def test_averaged_folds_are_measured_query_by_query_and_fold_by_fold() -> None:
     data = noise(20, 4)
     folds = np.arange(40) % 3
 
-    def fixed_scores(learner: object, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+    def fixed_scores(learner: object, data: QueryData, rng: np.random.Generator) -> Estimating:
+        yield
         return HeldOutScores(data.X[:, 0], folds)
 
-    def noted(learner: object, data: QueryData, rng: np.random.Generator) -> HeldOutScores:
+    def noted(learner: object, data: QueryData, rng: np.random.Generator) -> Estimating:
+        yield
         groups = np.repeat(np.arange(5), 8) * 3 + folds
         expected.append(evaluate(data.y, data.X[:, 0], groups, measures=["AUC"])["AUC"])
         return HeldOutScores(data.X[:, 0])
@@ -158,6 +163,33 @@ def test_steps_grow_and_a_seed_gives_the_same_bits() -> None:
     np.testing.assert_array_equal(again.truth, steps[-1].truth)
     without = finish(simulate_selection(FoldedDataset.of(noise(10, 3)), 4, n_features=None, repetitions=1))
     assert np.isfinite(without.estimates).all()
+
+
+def test_between_two_models_there_is_a_moment_to_stop() -> None:
+    data = noise(20, 4)
+    steps = list(selection_steps(data, 6, n_features=2, repetitions=2))
+    assert steps.count(None) > 2 * 2 * (1 + 6 + 5 + 5 + 5)
+    whole = [step for step in steps if step is not None]
+    assert [step.truth.size for step in whole] == [1, 2]
+    assert steps[-1] is whole[-1]
+
+
+def test_a_kernel_learns_in_place_of_the_selection() -> None:
+    data = make_ranking(n_queries=30, seed=1)
+    settings = {"n_queries": 6, "regularization": 0.1, "repetitions": 2, "measure": "AUC"}
+    found = finish(simulate_selection(data, **settings, kernel="rbf", gamma=0.5, per_query=3))
+    by_hand = finish(
+        simulate_selection(
+            data,
+            **settings,
+            learner=BasisRankRLS(Kernel("rbf", 0.5), 3, 0.1),
+            estimators=BASIS_ESTIMATORS,
+        )
+    )
+    assert found.estimators == tuple(BASIS_ESTIMATORS)
+    np.testing.assert_array_equal(found.estimates, by_hand.estimates)
+    with pytest.raises(ParameterError, match="kernel"):
+        finish(simulate_selection(data, **settings, kernel="sinc"))
 
 
 def test_what_makes_no_sense_is_refused() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-from rankstudio.engine.analysis.simulation.variation import simulate_auc_over
+from rankstudio.engine.analysis.simulation.variation import simulate_over
 from rankstudio.engine.errors import ParameterError
 
 
@@ -63,7 +63,7 @@ def test_the_width_of_bins_is_round_and_becomes_finer_with_more_repetitions() ->
 
 
 def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
-    steps = list(simulate_auc_over("n_examples", (20, 30), repetitions=300, shift=0.5, seed=1))
+    steps = list(simulate_over("n_examples", (20, 30), simulate_auc, repetitions=300, shift=0.5, seed=1))
     assert [len(step.summaries) for step in steps] == [1, 1, 2, 2]
     assert [step.summaries[-1].done for step in steps] == [250, 300, 250, 300]
     whole = steps[-1]
@@ -77,8 +77,8 @@ def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("quantity", "values"),
-    [("shift", (1.0,)), ("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))],
+    [("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))],
 )
 def test_what_cannot_be_varied_is_refused(quantity: str, values: tuple[float, ...]) -> None:
     with pytest.raises(ParameterError):
-        next(simulate_auc_over(quantity, values, repetitions=10))
+        next(simulate_over(quantity, values, simulate_auc, repetitions=10))

@@ -139,13 +139,16 @@ class Searches:
         OutOfMemoryError
             Where there is too little memory for it; the text tells which algorithm would fit.
         """
-        data, needed, free = self._data, self._shape.memory(), memory.available()
+        data, needed = self._data, self._shape.memory()
         if isinstance(data, SparseQueryData):
             return "columns"
         if "statistics" in vars(data):
             needed["statistics"] = 0.0  # they are there, for another λ
         if "sparse columns" in data.remembered:
             needed["columns"] = 0.0
+        if not needed.get(self._algorithm, 1.0):
+            return self._algorithm  # without asking the system, which takes longer than a short path
+        free = memory.available()
         if self._algorithm == "auto":
             chosen = min(costs, key=lambda name: (needed[name] > free, costs[name]))
         else:

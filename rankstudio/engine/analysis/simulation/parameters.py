@@ -1,0 +1,261 @@
+"""The parameters of simulations as data: forms of the window and options of the terminal are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.methods.catalog.kernels import GAMMA
+
+NO_KERNEL = "none"
+"""What stands for greedy selection in place of a kernel."""
+
+SELECTED_ONCE, BASIS_KEPT = "selected once", "basis vectors kept"
+"""What names of estimators end in where that was chosen with what is held out."""
+
+_LAMBDA = Parameter(
+    name="regularization",
+    label="λ",
+    kind=Kind.NUMBER,
+    default=1.0,
+    low=0.0,
+    open_low=True,
+    help="How strongly large weights are punished.",
+    symbol="λ",
+    option="--lambda",
+)
+_REPETITIONS = Parameter(
+    name="repetitions",
+    label="repetitions",
+    kind=Kind.INTEGER,
+    default=10_000,
+    low=1,
+    high=100_000_000,
+    help="How many training sets are drawn.",
+    option="--repetitions",
+)
+_SEED = Parameter(
+    name="seed",
+    label="seed",
+    kind=Kind.INTEGER,
+    default=0,
+    low=0,
+    high=2**32 - 1,
+    help="Of the random numbers: equal seeds give equal results, to the last bit.",
+    option="--seed",
+)
+
+AUC: tuple[Parameter, ...] = (
+    Parameter(
+        name="n_examples",
+        label="examples",
+        kind=Kind.INTEGER,
+        default=30,
+        low=4,
+        high=20_000,
+        help="Size of each training set that is drawn, both classes together.",
+        symbol="m",
+        source="Airola 2011, 5.4",
+        option="--examples",
+    ),
+    Parameter(
+        name="positive",
+        label="positives",
+        kind=Kind.NUMBER,
+        default=0.5,
+        low=0.0001,
+        high=0.9999,
+        help="Share of the positive examples; at least one is of each class.",
+        source="Airola 2011, 5.4",
+        option="--positive",
+    ),
+    Parameter(
+        name="n_features",
+        label="features",
+        kind=Kind.INTEGER,
+        default=10,
+        low=1,
+        high=1_000_000,
+        help="How many features an example has; each is normally distributed with variance 1.",
+        symbol="n",
+        source="Airola 2011, 5.4",
+        option="--features",
+    ),
+    Parameter(
+        name="n_informative",
+        label="informative",
+        kind=Kind.INTEGER,
+        default=None,
+        low=0,
+        high=1_000_000,
+        none_label="all",
+        help="How many of the features are shifted between the classes; the others are noise.",
+        source="Airola 2011, 5.4",
+        option="--informative",
+    ),
+    Parameter(
+        name="shift",
+        label="shift",
+        kind=Kind.NUMBER,
+        default=0.0,
+        low=-1e6,
+        high=1e6,
+        help="Distance of the means of the two classes in each informative feature; 0 is no signal.",
+        symbol="δ",
+        source="Airola 2011, 5.4",
+        option="--shift",
+    ),
+    _LAMBDA,
+    _REPETITIONS,
+    _SEED,
+)
+"""Of `simulate_auc`, by the names of its arguments."""
+
+_WITHOUT_KERNEL = ("kernel", (NO_KERNEL,))
+_WITH_KERNEL = ("kernel", ("rbf", "poly", "linear"))
+
+SELECTION: tuple[Parameter, ...] = (
+    Parameter(
+        name="n_queries",
+        label="queries",
+        kind=Kind.INTEGER,
+        default=20,
+        low=3,
+        high=10_000_000,
+        help="How many training queries are drawn each time; the truth is measured on all others.",
+        source="Airola 2011, 5.5",
+        option="--queries",
+    ),
+    Parameter(
+        name="kernel",
+        label="learner",
+        kind=Kind.CHOICE,
+        default=NO_KERNEL,
+        help=(
+            "What learns from them: greedy RankRLS, which selects features, or RankRLS with a kernel, on all "
+            "features, with some documents of each query as basis vectors."
+        ),
+        source="Airola 2011, 5.5-5.6",
+        option="--kernel",
+        choices=(
+            (NO_KERNEL, "greedy RankRLS"),
+            ("rbf", "Gaussian kernel"),
+            ("poly", "polynomial"),
+            ("linear", "linear kernel"),
+        ),
+    ),
+    Parameter(
+        name="n_features",
+        label="features, k",
+        kind=Kind.INTEGER,
+        default=5,
+        low=1,
+        high=1_000_000,
+        none_label="all",
+        help="How many features greedy RankRLS selects from them.",
+        symbol="k",
+        option="--features",
+        only_with=_WITHOUT_KERNEL,
+    ),
+    replace(GAMMA, kind=Kind.NUMBER, default=2.0**-6, help=GAMMA.help.removesuffix(" Every value is tried.")),
+    Parameter(
+        name="per_query",
+        label="basis",
+        kind=Kind.INTEGER,
+        default=2,
+        low=1,
+        high=1_000_000,
+        help="Basis vectors: so many documents of each training query.",
+        source="Airola 2011, 5.6",
+        option="--basis",
+        only_with=_WITH_KERNEL,
+    ),
+    replace(_LAMBDA, help="How strongly large weights are punished, in the selection and in the model."),
+    Parameter(
+        name="measure",
+        label="measure",
+        kind=Kind.MEASURE,
+        default="MAP",
+        help="What is estimated, and measured on all other queries.",
+        option="--measure",
+    ),
+    replace(_REPETITIONS, default=100, high=10_000_000, help="How often training queries are drawn."),
+    _SEED,
+)
+"""Of `simulate_selection`, by the names of its arguments."""
+
+PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELECTION}
+"""Of each simulation, by its name."""
+
+
+def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
+    """Return the list of values of what a parameter says."""
+    return Parameter(
+        "values", "values", Kind.GRID, default, text, option="--values",
+        low=like.low, high=like.high, open_low=like.open_low, only_with=like.only_with,
+    )  # fmt: skip
+
+
+_AUC, _SELECTION = ({p.name: p for p in parameters} for parameters in (AUC, SELECTION))
+
+VARIED: Mapping[str, Mapping[str, Parameter]] = {
+    "auc": {
+        "n_examples": _values(
+            (10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
+            "Sizes of the training set to try one after the other.",
+            _AUC["n_examples"],
+        ),
+        "positive": _values(
+            (0.1, 0.2, 0.3, 0.4, 0.5),
+            "Shares of positive examples to try one after the other.",
+            _AUC["positive"],
+        ),
+        "regularization": _values(
+            tuple(2.0**e for e in range(-6, 11, 2)),
+            "Values of λ to try one after the other.",
+            _LAMBDA,
+        ),
+    },
+    "selection": {
+        "regularization": _values(
+            tuple(4.0**e for e in range(-5, 6)),
+            "Values of λ to try one after the other.",
+            _LAMBDA,
+        ),
+        "n_queries": _values(
+            (5.0, 10.0, 20.0, 40.0),
+            "Numbers of training queries to try one after the other.",
+            _SELECTION["n_queries"],
+        ),
+        "n_features": _values(
+            (1.0, 2.0, 3.0, 5.0, 8.0),
+            "Numbers of features to select, to try one after the other.",
+            _SELECTION["n_features"],
+        ),
+        "per_query": _values(
+            (1.0, 2.0, 4.0, 8.0),
+            "Numbers of basis vectors of each query to try one after the other.",
+            _SELECTION["per_query"],
+        ),
+    },
+}
+"""The values of what can be varied, by the simulation and by the name of its argument."""
+
+EACH: Mapping[str, Parameter] = {
+    "auc": Parameter(
+        "each", "of each", Kind.INTEGER, 1000, "How many training sets are drawn for each of these values.",
+        low=1, high=100_000_000, option="--of-each",
+    ),
+    "selection": Parameter(
+        "each", "of each", Kind.INTEGER, 20, "How often training queries are drawn for each of these values.",
+        low=1, high=10_000_000, option="--of-each",
+    ),
+}  # fmt: skip
+"""The repetitions of each value, by the simulation."""
+
+
+def option_of(simulation: str, quantity: str) -> str:
+    """Return what the terminal calls a quantity: "lambda"."""
+    found = {p.name: p.option for p in PARAMETERS[simulation]}
+    return found[quantity].removeprefix("--")

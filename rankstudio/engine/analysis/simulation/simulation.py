@@ -1,0 +1,152 @@
+"""A simulation as a value: what is simulated, and what is varied afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from rankstudio.engine.analysis.simulation.parameters import PARAMETERS
+from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+from rankstudio.engine.analysis.simulation.variation import WHOLE, VariedDeviations, simulate_over
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_grid import format_grid
+
+
+def without_test(dataset: FoldedDataset) -> FoldedDataset:
+    """Return what there is besides the test part where there is one fold; of several everything."""
+    first, *others = dataset.folds
+    return dataset if others else replace(dataset, folds=(replace(first, test=None),))
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationProgress:
+    """What is simulated so far.
+
+    Attributes
+    ----------
+    found : DeviationSummary
+        With the simulation's own values.
+    varied : VariedDeviations or None
+        Of the varied quantity; None before it is varied.
+    """
+
+    found: DeviationSummary
+    varied: VariedDeviations | None = None
+
+    @property
+    def done(self) -> int:
+        """How many repetitions there are, of all values."""
+        return self.found.done + sum(one.done for one in (self.varied.summaries if self.varied else ()))
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What is simulated.
+
+    Attributes
+    ----------
+    kind : str
+        "auc" or "selection".
+    parameters : mapping of str to object
+        The arguments of `simulate_auc`, or those of `simulate_selection` but for the dataset.
+    quantity : str
+        The argument that takes other values afterwards; "" for none.
+    values : tuple of float
+        These values.
+    each : int
+        The repetitions of each of them.
+    """
+
+    kind: str
+    parameters: Mapping[str, Any]
+    quantity: str = ""
+    values: tuple[float, ...] = ()
+    each: int = 0
+
+    @property
+    def asked(self) -> int:
+        """How many repetitions there will be, of all values."""
+        return int(self.parameters["repetitions"]) + self.each * len(self.values)
+
+    @property
+    def counting(self) -> dict[str, Any]:
+        """The parameters that count with the values of the others."""
+        unasked = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
+        return {name: value for name, value in self.parameters.items() if name not in unasked}
+
+    def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
+        """Refuse values that do not go together, or are too large for the data.
+
+        Raises
+        ------
+        ParameterError
+            With the name of the parameter; "values" for those of the quantity.
+        """
+        asked = self.parameters
+        tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
+        if self.quantity in WHOLE and not all(value.is_integer() for value in self.values):
+            raise ParameterError("values", format_grid(self.values), tr("whole numbers, such as 10, 20, 50"))
+        if self.quantity:
+            tried[self.quantity] += [("values", value) for value in self.values]
+        if self.kind == "auc":
+            from rankstudio.engine.analysis.simulation.auc_simulation import TwoClasses  # noqa: PLC0415 - when it is needed
+
+            informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+            TwoClasses(
+                asked["n_examples"], asked["positive"], asked["n_features"], informative, asked["shift"]
+            )
+        if dataset is None:
+            return
+        parts = [dataset] if isinstance(dataset, RankingDataset) else list(dataset.folds[0].parts.values())
+        features, queries = parts[0].n_features, sum(part.n_queries for part in parts)
+        for name, value in tried.get("n_features", ()):
+            if value is not None and value > features:
+                expected = tr("at most {n}, the features of these data").format(n=features)
+                raise ParameterError(name, _plain(value), expected)
+        for name, value in tried["n_queries"]:
+            if value >= queries:
+                expected = tr("fewer than the {n} queries of these data").format(n=queries)
+                raise ParameterError(name, _plain(value), expected)
+
+    def steps(
+        self, dataset: FoldedDataset | RankingDataset | None = None
+    ) -> Generator[SimulationProgress | None]:
+        """Simulate, and vary the quantity.
+
+        Parameters
+        ----------
+        dataset : FoldedDataset or RankingDataset, optional
+            For a simulation on data.
+
+        Yields
+        ------
+        SimulationProgress or None
+            None where there is nothing new yet, and whoever asks may stop.
+        """
+        simulate: Callable[..., Any]
+        if self.kind == "auc":
+            from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
+        else:
+            from rankstudio.engine.analysis.simulation.selection_simulation import selection_steps  # noqa: PLC0415
+
+            assert dataset is not None  # on data, it says
+            simulate = partial(selection_steps, dataset)
+        for state in simulate(**self.counting):
+            if state is None:
+                yield None
+                continue
+            found = DeviationSummary.of(state)
+            yield SimulationProgress(found)
+        if self.quantity:
+            again = {**self.counting, "repetitions": self.each}
+            for varied in simulate_over(self.quantity, self.values, simulate, **again):
+                yield None if varied is None else SimulationProgress(found, varied)
+
+
+def _plain(value: float) -> float:
+    """Return a whole number without its point."""
+    return int(value) if value == int(value) else value
