@@ -16,6 +16,7 @@ from rankstudio.engine.methods.shards.work import ShardState, ShardWork
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
+_PARTS = 1  # whose statistics a worker keeps
 _SESSIONS = 4  # that a worker keeps: those of who is gone without a word are the oldest
 
 
@@ -97,8 +98,8 @@ def forget(session: str) -> None:
 class _Session:
     """One session on this worker."""
 
-    def __init__(self, call: ShardCall) -> None:
-        self._data = call.part.open()
+    def __init__(self, call: ShardCall, data: ShardedQueryData) -> None:
+        self._data = data
         room = budget() / 2 / threads.processors() if call.room is None else call.room
         self._room = Room(room)
         self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
@@ -130,15 +131,25 @@ class _Held:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._data: OrderedDict[PartFile, ShardedQueryData] = OrderedDict()
 
     def session(self, call: ShardCall) -> _Session:
         with self._lock:
             if call.session not in self._sessions:
-                self._sessions[call.session] = _Session(call)
+                self._sessions[call.session] = _Session(call, self._data_of(call.part))
             self._sessions.move_to_end(call.session)
             while len(self._sessions) > _SESSIONS:
                 self._sessions.popitem(last=False)
             return self._sessions[call.session]
+
+    def _data_of(self, part: PartFile) -> ShardedQueryData:
+        """Return a part, with what is remembered of it: the next session is often that of another λ."""
+        if part not in self._data:
+            self._data[part] = part.open()
+        self._data.move_to_end(part)
+        while len(self._data) > _PARTS:
+            self._data.popitem(last=False)
+        return self._data[part]
 
     def forget(self, session: str) -> None:
         with self._lock:
