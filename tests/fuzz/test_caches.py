@@ -103,7 +103,7 @@ def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> No
     fuzz("parsed cache", attempt, 40)
 
 
-def test_mapped_arrays(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
+def test_array_ofs(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
     parts = [load_letor(text), load_letor(write_data(tmp_path / "data", 1) / "Fold1" / "train.txt")]
     names = memory_mapped.keep(parts)
     sent = {name: memory_mapped.packed(memory_mapped.folder() / name) for name in names}

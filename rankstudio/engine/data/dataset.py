@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import document_id
-from rankstudio.engine.data.document_arrays import check_arrays, numbered, read_only
+from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
 from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.errors import ParameterError
 
@@ -255,9 +255,7 @@ class RankingDataset:
 
         Such a feature cannot change any ranking: query-wise centring makes it all zero.
         """
-        first = self.X[self.query_ptr[:-1]][self.query_index]
-        constant: Bools = (first == self.X).all(axis=0)
-        return constant
+        return constant_columns(self.X, self.query_ptr)
 
 
 def default_names(feature_ids: Ints) -> tuple[str, ...]:

@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import release
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -30,6 +32,17 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     for name, array in (("X", X), ("y", y)):
         if not np.isfinite(array).all():
             raise ParameterError(name, "nan or infinity", "finite numbers")
+
+
+def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
+    """Tell which columns have one value in all rows of each query. O(mn), a block at a time."""
+    constant = np.ones(X.shape[1], dtype=np.bool_)
+    for first, last in group_blocks(query_ptr, X.shape[1]):
+        block = X[query_ptr[first] : query_ptr[last]]
+        heads = np.repeat(X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0)
+        constant &= (heads == block).all(axis=0)
+        release(block)
+    return constant
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -5,6 +5,10 @@ once, and none is believed unread: whoever opens one holds its files against its
 as long as they stay as they are. A part that does not fit is written anew. It is written under a name of its
 own and then moved, so that nobody maps half of one. The folder can be deleted at any time. When it grows
 beyond its limit the parts unused for longest go first.
+
+A part that is mapped from files already, as it is larger than the memory budget, is neither read nor copied:
+its folder has links to these files, and is called after what they were read from. They are believed as
+`rankstudio.engine.data.large.table_folder` believes them.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.large.table_folder import LINKED_ARRAYS, MANIFEST, arrays_fit, entry_of
 from rankstudio.engine.data.letor import cache as parsed
 from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
 from rankstudio.engine.support.files import READING_ARRAYS, remove_abandoned, temporary_folder
@@ -35,6 +40,8 @@ LIMIT = 4 << 30  # bytes, or as many as one run needs
 _ARRAYS = ("X", "y", "query_ptr", "feature_ids")
 _WORDS = "words.json"
 _FILES = (_WORDS, *(f"{name}.npy" for name in _ARRAYS))
+_LARGE = tuple(f"{name}.npy" for name in LINKED_ARRAYS)
+_LINKED = "table-"
 _PIECE = 1 << 22
 _NEW = "new-"
 
@@ -77,6 +84,9 @@ def is_whole(place: Path) -> bool:
     """
     try:
         states = [(place / name).stat() for name in _FILES]
+        if place.name.startswith(_LINKED):
+            small = b"".join((place / name).read_bytes() for name in _FILES if name not in _LARGE)
+            return place.name.endswith(_digest(small)) and arrays_fit(place, LINKED_ARRAYS)
         return _fits(place, tuple((state.st_ino, state.st_size, state.st_mtime_ns) for state in states))
     except OSError:
         return False
@@ -113,7 +123,8 @@ def bytes_of(place: Path) -> int:
 
 def packed(place: Path) -> dict[str, bytes]:
     """Return the files of a part, to be sent to another machine."""
-    return {name: (place / name).read_bytes() for name in _FILES}
+    names = (*_FILES, MANIFEST) if (place / MANIFEST).exists() else _FILES
+    return {name: (place / name).read_bytes() for name in names}
 
 
 def unpack(name: str, content: Mapping[str, bytes]) -> None:
@@ -150,6 +161,8 @@ def _writable(folder: Path) -> Path:
 
 
 def _keep(folder: Path, part: RankingDataset) -> str:
+    if linked := _linked(folder, part):
+        return linked
     files = _files(part)
     digest = hashlib.sha256()
     for name, pieces in files.items():
@@ -165,6 +178,25 @@ def _keep(folder: Path, part: RankingDataset) -> str:
     return place.name
 
 
+def _linked(folder: Path, part: RankingDataset) -> str:
+    """Make the folder of a part with links to the files that it is mapped from; "" where it is not."""
+    entry = entry_of(part.X, part.y, part.query_ptr)
+    if entry is None:
+        return ""
+    files = {name: pieces for name, pieces in _files(part).items() if name not in _LARGE}
+    small = b"".join(piece for pieces in files.values() for piece in pieces)
+    place = folder / f"{_LINKED}{entry.name}-{_digest(small)}"
+    if is_whole(place):
+        with suppress(PermissionError):
+            os.utime(place)
+        return place.name
+    try:
+        _write(place, files, [entry / name for name in (*_LARGE, MANIFEST)])
+    except OSError:  # a disk without links
+        return ""
+    return place.name
+
+
 def _files(part: RankingDataset) -> dict[str, list[memoryview]]:
     """Return the bytes of each file of a part, without a copy of the arrays."""
     words = json.dumps({"query_ids": part.query_ids, "feature_names": part.feature_names})
@@ -175,6 +207,11 @@ def _files(part: RankingDataset) -> dict[str, list[memoryview]]:
         np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
         files[f"{name}.npy"] = [header.getbuffer(), array.reshape(-1).view(np.uint8).data]
     return files
+
+
+def _digest(small: bytes) -> str:
+    """Return how the name of a folder with links ends: with what stands beside them."""
+    return hashlib.sha256(small).hexdigest()[:32]
 
 
 def _title(name: str, size: int) -> bytes:
@@ -195,8 +232,8 @@ def _fits(place: Path, states: tuple[tuple[int, int, int], ...]) -> bool:
     return digest.hexdigest() == place.name
 
 
-def _write(place: Path, files: Mapping[str, Sequence[memoryview]]) -> None:
-    """Make the folder of a part, whole and on the disk or not at all."""
+def _write(place: Path, files: Mapping[str, Sequence[memoryview]], linked: Sequence[Path] = ()) -> None:
+    """Make the folder of a part, whole and on the disk or not at all, with links to files that are there."""
     new = Path(tempfile.mkdtemp(dir=place.parent, prefix=_NEW))
     try:
         for name, pieces in files.items():
@@ -204,6 +241,8 @@ def _write(place: Path, files: Mapping[str, Sequence[memoryview]]) -> None:
                 file.writelines(pieces)
                 file.flush()
                 os.fsync(file.fileno())
+        for path in linked:
+            os.link(path, new / path.name)
         if not is_whole(place):
             shutil.rmtree(place, ignore_errors=True)  # damaged
         new.replace(place)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.support.file_pages import release
 
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
@@ -152,6 +153,7 @@ def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats,
             total += block.sum(axis=0)
             zeros += np.count_nonzero(block == 0, axis=0)
             constant &= (block == part.X[part.query_ptr[index]]).all(axis=0)
+            release(block)
     return minimum, maximum, total, zeros, constant
 
 

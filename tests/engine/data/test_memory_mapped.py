@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ import pytest
 
 from rankstudio.engine.data import memory_mapped as mapped
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
+from rankstudio.engine.support.memory import within
 
 
 @pytest.fixture(autouse=True)
@@ -196,3 +199,33 @@ def test_where_nothing_at_all_can_be_written_a_sentence_says_so(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with pytest.raises(OutputError, match="mapped: data for other processes could not be written"):
         mapped.keep(parts())
+
+
+def test_a_part_that_is_mapped_already_is_linked_and_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "train.txt").write_text("1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:NULL\n1 qid:2 1:1 2:3\n")
+    with within(200.0):
+        data = open_dataset(tmp_path / "train.txt").folds[0].train
+    (name,) = mapped.keep([data])
+    place = mapped.folder() / name
+    assert (place / "X.npy").stat().st_nlink == 2
+    assert mapped.keep([data]) == [name]
+    opened = mapped.open_kept(place)
+    assert opened.X.tobytes() == data.X.tobytes()
+    assert (opened.query_ids, opened.feature_names) == (data.query_ids, data.feature_names)
+    (renamed,) = mapped.keep([replace(data, feature_names=("a", "b"))])
+    assert renamed != name
+    assert mapped.open_kept(mapped.folder() / renamed).feature_names == ("a", "b")
+    content = mapped.packed(place)
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "elsewhere"))
+    mapped.unpack(name, content)
+    assert mapped.open_kept(mapped.folder() / name).X.tobytes() == data.X.tobytes()
+    damaged = {**content, "X.npy": content["X.npy"][:-1] + b"\1"}
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "third"))
+    mapped.unpack(name, damaged)
+    assert not mapped.is_whole(mapped.folder() / name)
+    half = replace(data, X=data.X[:2], y=data.y[:2], query_ptr=data.query_ptr[:2], query_ids=("1",))
+    (copied,) = mapped.keep([half])
+    assert (mapped.folder() / copied / "X.npy").stat().st_nlink == 1

@@ -41,7 +41,7 @@ def test_they_no_longer_count_as_memory(tmp_path: Path) -> None:
     assert before - resident() > 0.9 * X.nbytes
 
 
-def test_what_was_written_to_a_mapped_file_stays(tmp_path: Path) -> None:
+def test_what_was_written_to_a_file_of_stays(tmp_path: Path) -> None:
     array = np.memmap(tmp_path / "numbers", np.float64, "w+", shape=(5_000, 3))
     array[:] = 7.0
     release(array)

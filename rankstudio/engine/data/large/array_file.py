@@ -84,7 +84,7 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def mapped_array(path: Path) -> NDArray[Any]:
+def array_of(path: Path) -> NDArray[Any]:
     """Return the array of a file, mapped into memory and read-only; an empty one cannot be mapped.
 
     Raises
@@ -99,9 +99,20 @@ def mapped_array(path: Path) -> NDArray[Any]:
     return np.asarray(array)
 
 
+def file_of(array: NDArray[Any]) -> Path | None:
+    """Return the file whose whole array this one is, mapped into memory; None where it is not."""
+    base: Any = array
+    while base is not None and not isinstance(base, np.memmap):
+        base = getattr(base, "base", None)
+    if base is None or base.filename is None or (base.shape, base.dtype) != (array.shape, array.dtype):
+        return None
+    whole = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
+    return Path(base.filename) if whole else None
+
+
 def widened(path: Path, to: Path, width: int) -> ArrayFile:
     """Return a file with the rows of another one and columns of zeros behind theirs, to be gone on with."""
-    X = mapped_array(path)
+    X = array_of(path)
     out = ArrayFile(to, X.dtype, width)
     rows = max(1, _BLOCK // (8 * width))
     for begin in range(0, len(X), rows):

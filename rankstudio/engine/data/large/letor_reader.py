@@ -122,7 +122,7 @@ def read_large(part: LargePart, progress: ReadProgress, reader: Reader) -> tuple
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         found = [checksums.recall(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
-        if not all(found) and sizes in table_folder.known_sizes():
+        if not all(found) and sizes in table_folder.source_sizes():
             found = _checksums(part.paths, progress, pool)
         if all(found):
             table = table_folder.find(part.key(found))

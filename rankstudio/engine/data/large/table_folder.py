@@ -14,16 +14,17 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankstudio.engine.data.comments import TakenComments, TextComments
-from rankstudio.engine.data.large.array_file import ArrayFile, digest_of, mapped_array
+from rankstudio.engine.data.large.array_file import ArrayFile, array_of, digest_of, file_of
 from rankstudio.engine.data.letor import cache as parsed_files
 from rankstudio.engine.data.letor.parsed_table import Scattered, Table
 from rankstudio.engine.errors import DatasetError, shown_path
@@ -32,10 +33,13 @@ from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
 
 VERSION = 1  # to be raised whenever the same files would give other arrays
-_MANIFEST = "table.json"
+MANIFEST = "table.json"
+"""The file with what is no array, and what is known of the arrays' files."""
 _NEW = "new-"
 _SPARE = 1 << 28  # bytes of the disk that are left to others
 ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comments", "comment_offsets")
+LINKED_ARRAYS = ("X", "y", "query_ptr")
+"""What other processes learn from."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,12 @@ def find(key: str) -> Table | None:
     return _opened(folder() / key)
 
 
-def known_sizes() -> Iterator[tuple[int, ...]]:
+def source_sizes() -> Iterator[tuple[int, ...]]:
     """Yield the sizes of the files that each entry was read from."""
     with suppress(OSError):
         for entry in folder().iterdir():
             with suppress(OSError, ValueError, KeyError, TypeError):
-                content = json.loads((entry / _MANIFEST).read_text(encoding="utf-8"))
+                content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
                 yield tuple(size for size, _ in content["text"]["sources"])
 
 
@@ -114,7 +118,7 @@ def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> 
     """
     files = {name: {**_state(new / f"{name}.npy"), "digest": digest} for name, digest in digests.items()}
     content = {"version": VERSION, "key": key, "text": asdict(text), "files": files}
-    write_bytes(new / _MANIFEST, json.dumps(content).encode())
+    write_bytes(new / MANIFEST, json.dumps(content).encode())
     final = folder() / key
     if new.parent == folder():
         shutil.rmtree(final, ignore_errors=True)  # it was of no use, else it would not have been read anew
@@ -125,6 +129,25 @@ def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> 
     if table is None:
         raise OSError(f"{new} cannot be read")
     return table
+
+
+def arrays_fit(entry: Path, names: Sequence[str]) -> bool:
+    """Tell whether some of an entry's arrays are in a folder as they were written."""
+    try:
+        content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
+        return bool(content["version"] == VERSION) and _is_whole(entry, content, names)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def entry_of(*arrays: NDArray[Any]) -> Path | None:
+    """Return the entry whose `LINKED_ARRAYS` are these, as a whole; None where there is none."""
+    files = [file_of(array) for array in arrays]
+    first = files[0]
+    named = [None if file is None else (file.parent, file.stem) for file in files]
+    if first is None or named != [(first.parent, name) for name in LINKED_ARRAYS]:
+        return None
+    return first.parent if arrays_fit(first.parent, LINKED_ARRAYS) else None
 
 
 def make_room(where: Path, path: Path, needed: float, what: str) -> None:
@@ -177,10 +200,10 @@ def _time_of(entry: Path) -> float:
 
 def _opened(entry: Path) -> Table | None:
     try:
-        content = json.loads((entry / _MANIFEST).read_text(encoding="utf-8"))
-        if content["version"] != VERSION or not _is_whole(entry, content):
+        content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
+        if content["version"] != VERSION or not _is_whole(entry, content, ARRAYS):
             return None
-        arrays = {name: mapped_array(entry / f"{name}.npy") for name in ARRAYS}
+        arrays = {name: array_of(entry / f"{name}.npy") for name in ARRAYS}
         text = dict(content["text"])
         scattered = None if text["scattered"] is None else Scattered(**text["scattered"])
         with suppress(OSError):
@@ -205,19 +228,19 @@ def _opened(entry: Path) -> Table | None:
         return None
 
 
-def _is_whole(entry: Path, content: dict[str, Any]) -> bool:
+def _is_whole(entry: Path, content: dict[str, Any], names: Sequence[str]) -> bool:
     """Tell whether the files of an entry are those that were written; with other times, read them."""
     files = content["files"]
-    states = {name: _state(entry / f"{name}.npy") for name in ARRAYS}
-    if all(states[name].items() <= files[name].items() for name in ARRAYS):
+    states = {name: _state(entry / f"{name}.npy") for name in names}
+    if all(states[name].items() <= files[name].items() for name in names):
         return True
-    for name in ARRAYS:
+    for name in names:
         if states[name]["size"] != files[name]["size"]:
             return False
         if digest_of(entry / f"{name}.npy") != files[name]["digest"]:
             return False
         files[name] |= states[name]
-    write_bytes(entry / _MANIFEST, json.dumps(content).encode())
+    write_bytes(entry / MANIFEST, json.dumps(content).encode())
     return True
 
 

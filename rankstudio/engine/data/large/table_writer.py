@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.large import table_folder
-from rankstudio.engine.data.large.array_file import ArrayFile, mapped_array, widened
+from rankstudio.engine.data.large.array_file import ArrayFile, array_of, widened
 from rankstudio.engine.data.large.query_runs import QueryRuns
 from rankstudio.engine.data.large.table_folder import TableText, make_room, save_array
 from rankstudio.engine.data.letor.missing_values import fill_missing, normalize_queries
@@ -173,7 +173,7 @@ class TableWriter:
         else:
             self._X.path.rename(self._new / "X.npy")
         if order.size:
-            y = np.array(mapped_array(self._y.path))[order]
+            y = np.array(array_of(self._y.path))[order]
             self._y.path.unlink()
             digests["y"] = save_array(self._new, "y", y)
         for name, array in (("query_ptr", query_ptr), ("missing", missing), ("file_rows", order)):
@@ -239,7 +239,7 @@ class TableWriter:
                 )
             )
         self._need(8.0 * width * self.n_documents, f"{self.n_documents:,} documents with {width} features")
-        raw = mapped_array(self._X.path)
+        raw = array_of(self._X.path)
         with ArrayFile(self._new / "X.npy", np.float64, width) as out:
             for first, last in group_blocks(query_ptr, width):
                 begin, end = int(query_ptr[first]), int(query_ptr[last])

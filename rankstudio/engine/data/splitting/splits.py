@@ -21,6 +21,7 @@ from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.file_pages import in_file
 
 PERCENT = 100
 LEAVE_QUERY_OUT = "leave-query-out"
@@ -339,6 +340,14 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` before the folds are more than the machine can hold."""
+    mapped = in_file(dataset.folds[0].train.X)
+    if mapped and needed > memory.budget():
+        raise DatasetError(
+            tr(
+                "{name}: to make folds of data that are read from the disk takes {needed} of memory, where "
+                "{budget} may be used; please take the folds as they are given, or allow more memory."
+            ).format(name=dataset.name, needed=memory.size(needed), budget=memory.size(memory.budget()))
+        )
     if needed > 0.9 * memory.available():
         raise DatasetError(
             tr(
