@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
@@ -17,6 +16,7 @@ from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.figure_values import density_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline, pen
+from rankstudio.ui.plots.pyqtgraph_parts import arrayToQPath, arrayToQPolygonF
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -189,13 +189,13 @@ class DensityPlot(Plot):
             painter.setBrush(color)
             xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
             ys = np.concatenate([[0.0], density.ys, [0.0]])
-            painter.drawPolygon(pg.functions.arrayToQPolygonF(*frame.pixels(xs, ys)))
+            painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for i, density in drawn:
             look = palettes.category(colors, i)
             painter.setPen(pen(look.color, 1.8, look.dash))
             points = frame.pixels(density.xs, density.ys)
-            painter.drawPath(pg.functions.arrayToQPath(*points, connect="finite"))
+            painter.drawPath(arrayToQPath(*points, connect="finite"))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the share of zeros of each class as a bar, of which the whole height is all documents."""

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.pyqtgraph_parts import GraphicsObject
 from rankstudio.ui.style.colors import Colors
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Draw = Callable[[QPainter, Frame, Colors], None]
 """Draws a layer in logical pixels."""
 
 
-class Layer(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
+class Layer(GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
     """One layer of a plot.
 
     Parameters

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import log10
 from typing import Any
 
-import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 
+from rankstudio.ui.plots.pyqtgraph_parts import ViewBox, mkPen
 from rankstudio.ui.style.colors import Colors
 
 
-class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
+class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     """Receives the mouse over a plot area.
 
     The wheel zooms, the left button draws a rectangle to zoom into, the middle button (or Shift and the
@@ -20,14 +20,14 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False)
-        self.setMouseMode(pg.ViewBox.RectMode)
+        self.setMouseMode(ViewBox.RectMode)
         self.disableAutoRange()
         self.setZValue(-20)
         self.log_y = False  # whether y is laid out by its power of ten
 
     def style(self, colors: Colors) -> None:
         """Draw the rectangle in the theme's colours."""
-        self.rbScaleBox.setPen(pg.mkPen(colors.q("accent"), width=1))
+        self.rbScaleBox.setPen(mkPen(colors.q("accent"), width=1))
         self.rbScaleBox.setBrush(colors.q("accent", 0.12))
 
     def show_ranges(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
@@ -58,7 +58,7 @@ class Zoom(pg.ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         if not (left or moves):
             event.ignore()
             return
-        self.setMouseMode(pg.ViewBox.PanMode if moves else pg.ViewBox.RectMode)
+        self.setMouseMode(ViewBox.PanMode if moves else ViewBox.RectMode)
         super().mouseDragEvent(event, axis)
 
     def showAxRect(self, rect: QRectF, **_: Any) -> None:

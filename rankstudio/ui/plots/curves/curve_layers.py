@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter
 
@@ -15,6 +14,7 @@ from rankstudio.ui.plots.curves.curve_set import Band, Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.pyqtgraph_parts import arrayToQPath, arrayToQPolygonF
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import SMALL, font
 
@@ -61,7 +61,7 @@ def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors)
     painter.setBrush(
         colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
     )
-    painter.drawPolygon(pg.functions.arrayToQPolygonF(px, py))
+    painter.drawPolygon(arrayToQPolygonF(px, py))
     if permuted:
         _outline_band(band, painter, frame, colors)
         return
@@ -73,7 +73,7 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
     """Draw the ends of a band, which may be narrower than a pixel, and write its name."""
     painter.setPen(pen(colors.q("muted"), 1.0))
     for ends in (band.low, band.high):
-        painter.drawPath(pg.functions.arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+        painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
     if band.xs.size == 1:  # no area: a bracket
         low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
         painter.drawLine(low, high)
@@ -193,7 +193,7 @@ def draw_curve(
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if px.size > 1:
-        painter.drawPath(pg.functions.arrayToQPath(px, py, connect="finite"))
+        painter.drawPath(arrayToQPath(px, py, connect="finite"))
     dots = _dots(px, py)
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)
