@@ -10,6 +10,7 @@ from __future__ import annotations
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.known_datasets import Identity, table_of_names
 from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.synthetic import N_PARTS, rotate
 from rankstudio.engine.support.resources import resource
 
@@ -25,7 +26,7 @@ def open_sample() -> FoldedDataset:
     return FoldedDataset(
         NAME,
         resource("sample"),
-        rotate(parts),
+        tuple(share_rows(rotate(parts))),
         convention="letor4",
         checksum=source.checksum if source else "",
     )
