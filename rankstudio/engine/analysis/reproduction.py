@@ -16,6 +16,9 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_grid import format_power, parse_grid
 from rankstudio.engine.support.resources import resource, table
 
+_ABOUT = "note", "datasets"
+"""What is said of a run beside its plan."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -73,7 +76,8 @@ class Reproduction:
     key, title : str
         "greedy-rankrls", and the paper.
     runs : Mapping of str to Mapping
-        By the paper's name: method, ranker and their parameters, and perhaps a note.
+        By the paper's name: method, ranker and their parameters, and perhaps a note, or the datasets that it
+        is of alone.
     tables : sequence of Mapping
         Their number, title, dataset and contents; as in ``resources/published``. Of a paper whose numbers are
         of other data only the dataset, the measures and the names of the rows.
@@ -127,7 +131,7 @@ class Reproduction:
         return {name: self._plan(name, place, convention, measures) for name in names}
 
     def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
-        wanted = {key: value for key, value in self.runs[name].items() if key != "note"}
+        wanted = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
         protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **wanted})
 
@@ -247,6 +251,11 @@ def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(table["columns"] if "columns" in table else table["rows"])
 
 
+def _on(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
+    """Return the names of the runs that are of a dataset."""
+    return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
+
+
 def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
     """Return the cells of several tables: those that should agree, and those that need not."""
     return (
@@ -273,7 +282,11 @@ def load_reproduction(key: str) -> Reproduction:
     values = table("published", f"{key}.toml")
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [
-        {"dataset": data, "measures": values["measures"], "rows": dict.fromkeys(values["runs"], ())}
+        {
+            "dataset": data,
+            "measures": values["measures"],
+            "rows": dict.fromkeys(_on(values["runs"], data), ()),
+        }
         for data in values["datasets"]
     ]
     return Reproduction(key, values["title"], values["runs"], tables, notes)

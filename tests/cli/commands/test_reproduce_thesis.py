@@ -30,10 +30,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             save_letor(part, place / f"{name}.txt")
     paper = load_reproduction(thesis.KEY)
     runs = {name: {**values, "parameters": {**values["parameters"]}} for name, values in paper.runs.items()}
+    grids = {"ranksvm": {"C": 0.1}, "rankboost": {"n_rounds": 5}, "rankrls": {"regularization": 1.0}}
     for values in runs.values():
-        values["parameters"].update(C=0.1) if values["method"] == "ranksvm" else values["parameters"].update(
-            regularization=1.0
-        )
+        values["parameters"].update(grids[values["method"]])
     small = replace(paper, runs=runs)
     monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: small)
     monkeypatch.setattr(thesis, "experiments", partial(thesis.experiments, effort=SMALL))
@@ -55,6 +54,8 @@ def test_everything_is_printed_in_the_order_of_the_thesis(made, tmp_path, capsys
     places = [text.index(f"\n{source}") for source in sources]
     assert places == sorted(places)
     assert "no cell need agree" in text
+    assert re.search(r"^RankBoost +0\.351 +0\.\d{4}$", text, re.MULTILINE)
+    assert "how many rounds RankBoost has: of 5 those are" in text
     assert re.search(r"^RankRLS \(21\) +0.222 +0.371 +0\.\d{4}$", text, re.MULTILINE)
     assert main(["reproduce", thesis.KEY, "--data", str(made), "--out", str(out)]) == 1
     assert "--force" in capsys.readouterr().err
@@ -70,6 +71,7 @@ def test_json_has_all_digits(made, capsys) -> None:
     rows = found["Paper I, Tables 2 and 6"]["rows"]
     assert {"method", "bioinfer_printed", "ours", "p_wilcoxon", "p_holm"} < set(rows[0])
     assert len(rows) == 8
+    assert found["Paper I, Table 3"]["rows"][-1]["method"] == "RankBoost"
     assert [row["per_query"] for row in found["Paper III, Table 1"]["rows"]] == [1, 2]
     assert set(values["absent"]) == set(thesis.absent())
     assert values["promised"] == {"cells": 0, "agree": 0}

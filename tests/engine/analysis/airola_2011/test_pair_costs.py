@@ -22,8 +22,10 @@ from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.statistics.paired import compare_paired, holm
 
+GRIDS = {"ranksvm": {"C": "2^-5 2^-1"}, "rankboost": {"n_rounds": 20}}
 PRINTED = {"BioInfer": {REFERENCE: 0.222}, "Jester": {"RankSVM": 0.371}}
 
 
@@ -31,8 +33,9 @@ def results(data: FoldedDataset) -> dict[str, RunResult]:
     """The shipped rows, each with two values of its grid."""
     found = {}
     for name, values in load_reproduction("airola-2011").runs.items():
-        grid = {"C": "2^-5 2^-1"} if values["method"] == "ranksvm" else {"regularization": "2^0 2^8"}
-        told = {**values, "parameters": {**values["parameters"], **grid}, "normalize": "none"}
+        grid = GRIDS.get(values["method"], {"regularization": "2^0 2^8"})
+        told = {name: value for name, value in values.items() if name != "datasets"}
+        told |= {"parameters": {**values["parameters"], **grid}, "normalize": "none"}
         plan = plan_from_dict({"data": "nowhere", "measures": (MEASURE,), "convention": "letor4", **told})
         *_, last = run(plan, data)
         assert isinstance(last, RunFinished)
@@ -46,8 +49,14 @@ def small() -> FoldedDataset:
 
 
 @pytest.fixture(scope="module")
-def runs(small: FoldedDataset) -> dict[str, RunResult]:
+def every(small: FoldedDataset) -> dict[str, RunResult]:
     return results(small)
+
+
+@pytest.fixture(scope="module")
+def runs(every: dict[str, RunResult]) -> dict[str, RunResult]:
+    """Those of Tables 2 and 6."""
+    return {name: result for name, result in every.items() if name != "RankBoost"}
 
 
 def test_every_row_is_tested_against_the_magnitudes_by_wilcoxon(runs: dict[str, RunResult]) -> None:
@@ -84,6 +93,24 @@ def test_table_3_tests_the_greatest_label_against_the_others(
     assert found.rows[2][2:] == (None, None)
     assert found.agrees == ()
     assert "these data have 6: no cell need agree" in found.said[0]
+
+
+def test_rankboost_is_measured_at_the_rounds_that_validation_chose(
+    small: FoldedDataset, every: dict[str, RunResult]
+) -> None:
+    errors, rounds = [], []
+    for fold, own in zip(small.folds, every["RankBoost"].folds, strict=True):
+        assert fold.test is not None and fold.vali is not None
+        path = own.paths[0]
+        best = int(np.argmin(path.validation[MEASURE]))
+        rounds.append(str(path.steps[best].number))
+        model = RankBoost(n_rounds=best + 1).fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+        scores = model.predict(fold.test.X)
+        errors.append(disagreement(fold.test.y == 2, scores, fold.test.query_ptr))
+    found = ohsumed_rows(every, small, {"RankBoost": 0.351})
+    assert found.rows == (("RankBoost", 0.351, pytest.approx(np.mean(errors), abs=1e-12), None),)
+    assert "of 20 those are taken at which" in found.said[2]
+    assert found.said[2].endswith(f"is least, {', '.join(rounds)} in the folds.")
 
 
 def test_equal_scores_are_errors_and_queries_of_one_kind_do_not_count() -> None:
