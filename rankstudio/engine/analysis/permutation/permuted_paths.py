@@ -11,11 +11,14 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.querywise.pair_cost.class_rows import tied_scale
+from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
@@ -29,14 +32,14 @@ PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
 
 _OUTPUTS = 16  # label vectors of one product
 
-# What the shortcuts know; any other parameter has to be as it is by default.
-_GREEDY = frozenset(
-    {
-        *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
-        *("n_candidates", "seed", "costs", "budget", "size_penalty"),
-    }
-)
-_RANKRLS = frozenset({"regularization", "solver", "tol", "max_iter"})
+# What the shortcuts know; any other parameter has to be as it is by default. Of losses they know those whose
+# rows are the same whatever the labels are.
+_LOSS = frozenset({"cost", "ties", "weighting"})
+_GREEDY = _LOSS | {
+    *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
+    *("n_candidates", "seed", "costs", "budget", "size_penalty"),
+}
+_RANKRLS = _LOSS | {"regularization", "solver", "tol", "max_iter"}
 
 
 @contextmanager
@@ -65,10 +68,27 @@ def criterion_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Paths]
     with pool() as (executor, workers):
         if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, data):
             yield _greedy_paths(estimator, data, executor, workers)
-        elif type(estimator) is RankRLS and _usual(estimator, _RANKRLS) and estimator.solver != "cg":
+        elif type(estimator) is RankRLS and _rankrls_shortcut(estimator):
             yield _rankrls_paths(estimator, data, executor, workers)
         else:
             yield lambda labels: [_learned(estimator, data, row) for row in labels]
+
+
+def _rows_stay(estimator: PairwiseLeastSquares) -> bool:
+    """Tell whether the rows of the loss are those of any labels: all pairs inside a query count."""
+    stay: bool = estimator.pair_cost().ties
+    return stay
+
+
+def _rows_of(
+    estimator: PairwiseLeastSquares, data: QueryData
+) -> tuple[QueryData, Callable[[Floats], Floats]]:
+    """Return the rows of a loss whose rows stay, and what makes targets (m, v) of labels (m, v) of them."""
+    cost = estimator.pair_cost()
+    if cost.default:
+        return data, lambda labels: centre(labels, data.ptr)
+    scale = tied_scale(data.ptr, cost)[:, None]
+    return PairRows.of(data, cost), lambda labels: centre(labels, data.ptr) * scale
 
 
 def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
@@ -79,9 +99,16 @@ def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
 
 def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
     """Tell whether paths can share the Gram matrices of the queries."""
+    if not _rows_stay(estimator):
+        return False
     n, Q = data.X.shape[1], data.ptr.size - 1
     fits = 8.0 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)) < memory.available()
     return fits and _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+
+
+def _rankrls_shortcut(estimator: RankRLS) -> bool:
+    """Tell whether labels can be outputs of one factorisation."""
+    return estimator.solver != "cg" and _usual(estimator, _RANKRLS) and _rows_stay(estimator)
 
 
 def _greedy_paths(
@@ -96,14 +123,14 @@ def _greedy_paths(
     several_queries(data.ptr, type(estimator).__name__)
     regularization = estimator.checked("regularization")
     rules = estimator.rules(ColumnGroups.of(data.X.shape[1], ()))
+    data, targets = _rows_of(estimator, data)
     rows = WholeGramRows(data.statistics)
 
     def paths(labels: Floats) -> list[Floats]:
         found: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
-            centred = centre(labels[number][:, None], data.ptr)
-            relabelled = RelabelledGramRows(rows, data.centred[0], centred, data.ptr)
+            relabelled = RelabelledGramRows(rows, data.centred[0], targets(labels[number][:, None]), data.ptr)
             search = LeaveQueryOutSearch(relabelled, regularization, rules.k)
             found[number] = np.array(
                 [step.criterion for step in forward(search, rules) if isinstance(step, Step)]
@@ -117,10 +144,11 @@ def _greedy_paths(
 
 def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | None, workers: int) -> Paths:
     several_queries(data.ptr, "The permutation test of RankRLS")
+    data, targets = _rows_of(estimator, data)
     models = OutputModels(data, estimator.checked("regularization"))
 
     def paths(labels: Floats) -> list[Floats]:
-        centred, found = centre(np.ascontiguousarray(labels.T), data.ptr), np.empty((labels.shape[0], 1))
+        centred, found = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
 
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS)

@@ -60,7 +60,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     if cost.ties:
-        scale = np.sqrt(sizes * _shares(cost, sizes, sizes * (sizes - 1) / 2))[query]
+        scale = tied_scale(ptr, cost)
         return centre(X, ptr) * scale[:, None], centre(y[:, None], ptr)[:, 0] * scale, ptr
     order = np.lexsort((y, query))
     starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
@@ -100,6 +100,14 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     share = np.sqrt(_shares(cost, sizes, classes.n_pairs))
     rows *= np.repeat(share, np.diff(row_ptr))[:, None]
     return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1]), row_ptr
+
+
+def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
+    """Return by what each centred document is multiplied where tied pairs count, whatever the labels (m,)."""
+    sizes = np.diff(ptr)
+    query = np.repeat(np.arange(sizes.size), sizes)
+    scale: Floats = np.sqrt(sizes * _shares(cost, sizes, sizes * (sizes - 1) / 2))[query]
+    return scale
 
 
 class _Classes:

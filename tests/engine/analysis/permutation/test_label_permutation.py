@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM
+from rankstudio.engine.analysis.permutation import permuted_paths
 from rankstudio.engine.analysis.permutation.label_permutation import (
     PermutationTest,
     permutation_steps,
@@ -41,6 +42,10 @@ def test_criteria_are_those_of_fitting_to_permuted_labels(problem: Problem, seed
         GreedyRankRLS(regularization=regularization),
         GreedyRankRLS(regularization=regularization, n_features_to_select=1, algorithm="rows"),
         RankRLS(regularization=regularization),
+        GreedyRankRLS(regularization=regularization, weighting="pairs"),
+        RankRLS(regularization=regularization, weighting="none"),
+        RankRLS(regularization=regularization, weighting="pairs"),
+        RankRLS(regularization=regularization, cost="unit"),
     ):
         found = permutation_test(method, X, y, qid, n_permutations=5, seed=seed)
         expected = by_fitting(method, problem, 5, seed)
@@ -67,6 +72,8 @@ def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np
         {"algorithm": "algorithm1"},
         {"cost": "unit", "n_features_to_select": 2},
         {"weighting": "none", "n_features_to_select": 2},
+        {"weighting": "pairs", "n_features_to_select": 4, "pinned": (1,)},
+        {"ties": False, "weighting": "pairs", "n_features_to_select": 2},
         {"search": "floating", "n_features_to_select": 3},
         {"groups": [(0, 1), (2, 3)]},
     ],
@@ -83,6 +90,22 @@ def test_whole_paths_are_repeated_with_all_rules(options: dict[str, object]) -> 
         path = [step.criterion for step in method.steps(X, y[order], qid=qid)][: len(observed)]
         np.testing.assert_allclose(found.permuted[number, : len(path)], path, rtol=1e-9)
         assert (found.permuted[number, len(path) :] == found.permuted[number, len(path) - 1]).all()
+
+
+@pytest.mark.parametrize("weighting", ["size", "pairs", "none"])
+def test_what_depends_on_documents_alone_is_computed_once_whatever_a_query_weighs(
+    weighting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, qid = ranked()
+
+    def fail(*_: object) -> None:
+        raise AssertionError("learned anew")
+
+    monkeypatch.setattr(permuted_paths, "_learned", fail)
+    for method in (GreedyRankRLS(weighting=weighting), RankRLS(weighting=weighting)):
+        assert permutation_test(method, X, y, qid, n_permutations=3).permuted.shape[0] == 3
+    with pytest.raises(AssertionError, match="learned anew"):
+        permutation_test(RankRLS(ties=False, weighting=weighting), X, y, qid, n_permutations=3)
 
 
 def test_other_methods_learn_anew() -> None:
