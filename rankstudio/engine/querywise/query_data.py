@@ -216,7 +216,7 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), order
 
 
-def centre(values: Floats, ptr: Ints) -> Floats:
+def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean inside each query.
 
     A column that is constant inside a query comes out as exactly 0 there: the query's first row is
@@ -226,6 +226,8 @@ def centre(values: Floats, ptr: Ints) -> Floats:
     ----------
     values : ndarray of shape (m, n)
     ptr : ndarray of shape (Q + 1,)
+    out : ndarray of shape (m, n), optional
+        Where they are written.
 
     Returns
     -------
@@ -233,7 +235,7 @@ def centre(values: Floats, ptr: Ints) -> Floats:
     """
     from rankstudio.engine.querywise._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
 
-    out = np.empty_like(values)
+    out = np.empty_like(values) if out is None else out
     centre_rows(values, ptr, out, np.empty(values.shape[1]))
     return out
 

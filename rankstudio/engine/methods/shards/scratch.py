@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
 import threading
 from pathlib import Path
@@ -80,7 +81,11 @@ class Scratch:
             self._taken += 8 * count
             return np.empty(shape)
         with tempfile.TemporaryFile(dir=self._room.folder) as file:
-            file.truncate(8 * count)
+            # A page of a file that is found to have no room when it is written ends the process.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, 8 * count)
+            else:
+                file.truncate(8 * count)
             array: Floats = np.ndarray(shape, np.float64, mmap.mmap(file.fileno(), 8 * count))
         self._mapped.append(array)
         return array

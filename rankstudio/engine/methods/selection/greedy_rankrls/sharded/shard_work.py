@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import ClassVar, NamedTuple
 
@@ -15,7 +16,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded import _shard_ke
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.query_data import QueryData, centre
 
 
 @dataclass(frozen=True)
@@ -166,19 +167,17 @@ def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statisti
     n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
     shapes = [(n,), (n,), (), (n, n) if work.whole else ()]
     squares, rights, labels, gram = _cut(scratch.lasting, blocks, shapes)
-    total = np.zeros((n + 1, n + 1))
-    for block, rows in enumerate(_blocks(data, work.cost)):
-        X, y = rows.centred
-        if not work.whole:
-            Z = np.column_stack((X, y))
-            of_labels = np.add.reduceat(Z * y[:, None], rows.ptr[:-1])
-            of_squares = np.add.reduceat(X * X, rows.ptr[:-1])
+    total, grams = np.zeros((n + 1, n + 1)), np.empty((BLOCK, n + 1, n + 1) if work.whole else 0)
+    for block, (X, y, ptr) in enumerate(_blocks(data, work.cost)):
+        width = ptr.size - 1
+        if work.whole:
+            found = _grams(X, y, ptr, grams[:width])
+            kernels.side_by_side(found, gram[block])
+            total += found.sum(axis=0)
+            of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
         else:
-            grams = _grams(X, y, rows)
-            kernels.side_by_side(grams, gram[block])
-            total += grams.sum(axis=0)
-            of_labels, of_squares = grams[:, n], np.diagonal(grams, axis1=1, axis2=2)[:, :n]
-        width = rows.ptr.size - 1
+            of_squares = np.add.reduceat(X * X, ptr[:-1])
+            of_labels = np.add.reduceat(np.column_stack((X, y)) * y[:, None], ptr[:-1])
         for known, values in ((squares, of_squares), (rights, of_labels[:, :n]), (labels, of_labels[:, n])):
             known[block, ..., :width] = values.T
             known[block, ..., width:] = 0.0
@@ -189,22 +188,32 @@ def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statisti
     return Statistics((squares, rights, labels), total, gram)
 
 
-def _blocks(data: QueryData, cost: PairCost) -> Iterator[QueryData]:
-    """Yield the rows of a cost of ``BLOCK`` queries at a time."""
+def _blocks(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats, Ints]]:
+    """Yield centred features, labels and ``ptr`` of ``BLOCK`` queries at a time, or the rows of a cost.
+
+    They are good until the next ones come: fresh memory for each would cost more than what is computed.
+    """
+    sizes = np.diff(data.ptr[np.append(np.arange(0, data.ptr.size - 1, BLOCK), data.ptr.size - 1)])
+    space = np.empty((int(sizes.max()), data.X.shape[1]))
     for first in range(0, data.ptr.size - 1, BLOCK):
         ptr = data.ptr[first : first + BLOCK + 1]
-        rows = slice(ptr[0], ptr[-1])
-        yield PairRows.of(QueryData(data.X[rows], data.y[rows], ptr - ptr[0]), cost)
+        X, y, ptr = data.X[ptr[0] : ptr[-1]], data.y[ptr[0] : ptr[-1]], ptr - ptr[0]
+        if cost.default:
+            yield centre(X, ptr, space[: y.size]), centre(y[:, None], ptr)[:, 0], ptr
+        else:
+            rows = PairRows.of(QueryData(X, y, ptr), cost)
+            yield *rows.centred, rows.ptr
 
 
-def _grams(X: Floats, y: Floats, rows: QueryData) -> Floats:
-    """Return [X y]'[X y] of each query of a block, (queries, n + 1, n + 1)."""
-    Z = np.column_stack((X, y))
-    grams = np.empty((rows.ptr.size - 1, Z.shape[1], Z.shape[1]))
-    for q, gram in enumerate(grams):
-        part = Z[rows.ptr[q] : rows.ptr[q + 1]]
-        np.matmul(part.T, part, out=gram)
-    return grams
+def _grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
+    """Write [X y]'[X y] of each query of a block, (queries, n + 1, n + 1), and return them."""
+    n = X.shape[1]
+    for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
+        rows, labels = X[first:last], y[first:last]
+        np.matmul(rows.T, rows, out=gram[:n, :n])
+        gram[n, :n] = gram[:n, n] = labels @ rows
+        gram[n, n] = labels @ labels
+    return out
 
 
 def _cut(empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
