@@ -99,6 +99,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     """
 
     accepts_sparse: ClassVar[bool] = True
+    accepts_shards: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -130,9 +131,10 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         """
         regularization = self.checked("regularization")
         gradients, pairs = self._gradients, self.checked("pairs")
-        shards = by_shards(data)
-        if shards is not None and pairs == "query" and not gradients.serve(shards):
-            yield from sharded_model(shards, regularization, self.pair_cost())
+        data = by_shards(data)
+        sums = pairs == "query" and not gradients.serve(data)
+        if isinstance(data, ShardedQueryData) and sums:
+            yield from sharded_model(data, regularization, self.pair_cost())
             return
         yield from self._at_once(in_memory(data, "RankRLS"), regularization)
 
