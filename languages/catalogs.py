@@ -24,6 +24,7 @@ from visible_text import TRANSLATED, called
 from rankstudio.engine.analysis.features.feature_quality import Oddity
 from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
+from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
 from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
@@ -105,6 +106,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
     yield from (("rankstudio/engine/analysis/report/document.py", title) for title in SECTIONS.values())
+    yield from (("rankstudio/engine/analysis/result_table/query.py", name) for name in TESTS.values())
     for rule in CONVENTIONS.values():
         yield "resources/metrics/conventions.toml", rule.summary
     for source in table("features", "sources.toml")["source"]:

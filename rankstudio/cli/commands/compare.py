@@ -55,11 +55,12 @@ CSV has one row a run with all digits, and JSON has everything; LaTeX needs the 
 are one and the same, run twice or in two studies, count once in Holm's family.
 
 a table for print:
-  A mark says how sure the difference to one row is, by Fisher's randomisation test over all test queries,
-  corrected by Holm for the rows of the column; test, correction and number of hypotheses stand in a note
-  under the table. That row is the best of the first column, or what --against names: its number, its title or
-  its method. Measures that a run did not report are computed from the scores of its models on the data where
-  the run had them. While the test part of a study is sealed, its numbers are of the validation part.
+  A mark says how sure the difference to one row is, by Fisher's randomisation over all test queries or what
+  --test names, corrected by Holm for the rows of the column; test, correction and number of hypotheses stand
+  in a note under the table. That row is the best of the first column, or what --against names: its number,
+  its title or its method. Measures that a run did not report are computed from the scores of its models on
+  the data where the run had them. While the test part of a study is sealed, its numbers are of the
+  validation part.
   In CSV, TSV, Excel and Parquet numbers have all digits unless --digits says how many; Excel and Parquet need
   the extras excel and parquet."""
 

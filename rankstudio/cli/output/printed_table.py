@@ -9,6 +9,7 @@ from pathlib import Path
 from rankstudio.cli.replacement import refuse_existing
 from rankstudio.cli.standard_streams import STANDARD, is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.errors import PlanError
 
 _BY = ("measures", "folds", "datasets")
@@ -43,6 +44,10 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     table.add_argument(
         "--marks", action="store_true", help="mark what differs significantly from the row of --against"
     )
+    names = "; ".join(f"{key}: {name}" for key, name in TESTS.items())
+    table.add_argument(
+        "--test", choices=TESTS, help=f"by what it is marked, with which it is: {names}; randomisation else"
+    )
     table.add_argument("--sd", action="store_true", help="the standard deviation over the folds too")
     table.add_argument("--digits", type=_digits, metavar="N", help="digits after the point; 4 where none")
     endings = ", ".join(f"{key} ({suffix})" for key, suffix in _TO.items())
@@ -56,7 +61,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 def is_table_wanted(args: argparse.Namespace, suffixes: Collection[str]) -> bool:
     """Tell whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
-    asked = (args.measures, args.by, args.bold, args.marks, args.sd, args.to)
+    asked = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
     suffix = args.out.suffix.lower() if args.out else ""
     return (
         any(asked)
@@ -96,8 +101,9 @@ def write_table(args: argparse.Namespace) -> int:
     runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
     names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
-    query = TableQuery(names, args.by or "measures", against, args.marks, args.seed)
-    style = TableStyle(args.digits, args.bold, args.marks, args.sd)
+    marks = args.marks or args.test is not None
+    query = TableQuery(names, args.by or "measures", against, marks, args.seed, args.test or "randomisation")
+    style = TableStyle(args.digits, args.bold, marks, args.sd)
     content = form.content(result_table(runs, query), style)
     write_output(args.out or STANDARD, content)
     return 0

@@ -16,6 +16,7 @@ from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.statistics.signed_ranks import signed_ranks
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,17 @@ def test_the_table_has_the_numbers_of_the_study(study, capsys) -> None:
             assert float(row[f"{data} MAP"]) == one.average["MAP"]
             assert abs(float(row[f"{data} MAP sd"])) > 0
     assert [bool(row["Made MAP p"]) for row in rows].count(True) == 1
+
+
+def test_marks_are_of_the_test_that_is_named(study, capsys) -> None:
+    words = (str(study), "--measures", "MAP", "--data", "Made", "--against", "1")
+    text = printed(capsys, *words, "--test", "wilcoxon")
+    assert "Wilcoxon's signed-rank test, two-sided, over " in text and "Fisher" not in text
+    (row,) = (r for r in read_csv(printed(capsys, *words, "--test", "wilcoxon", "--to", "csv")) if r["MAP p"])
+    with Study.open(study) as opened:
+        results = [opened.result(summary.key) for summary in opened.runs()]
+    first, other = (r.per_query("MAP") for r in results if r.data_name == "Made")
+    assert float(row["MAP p"]) == signed_ranks(other, first).p
 
 
 def test_measures_that_were_not_stored_are_computed_from_stored_models(study, capsys) -> None:

@@ -25,6 +25,8 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
+from rankstudio.engine.statistics.paired import holm, paired_t
+from rankstudio.engine.statistics.signed_ranks import signed_ranks
 
 
 def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:
@@ -185,6 +187,24 @@ def test_notes_say_what_has_to_be_known() -> None:
     noted = better.notes_of(TableStyle(bold=True, marks=True))
     assert noted[1] == "The best of each column is bold, the second is underlined."
     assert noted[2].startswith("† p < 0.05, ‡ p < 0.01 for the difference to Greedy RankRLS: ")
+
+
+@pytest.mark.parametrize(
+    ("test", "by_hand", "called"),
+    [
+        ("wilcoxon", lambda a, b: signed_ranks(a, b).p, "Wilcoxon's signed-rank test, two-sided, over"),
+        ("t", lambda a, b: paired_t(a, b).p, "Student's paired t-test, two-sided, over"),
+    ],
+)
+def test_marks_are_of_the_test_that_is_chosen(runs, test, by_hand, called) -> None:
+    found = table(runs, "MAP", against=1, test=test)
+    values = [run.per_query("MAP") for run in runs]
+    p = holm([by_hand(values[at], values[0]) for at in (1, 2)]).tolist()
+    assert [row.cells[0].p for row in found.rows[1:]] == p
+    assert f"for the difference to {found.rows[0].title}: {called} " in found.mark_note
+    assert "assignments" not in found.mark_note
+    with pytest.raises(PlanError, match="test: expected one of randomisation, t, wilcoxon, got sign"):
+        table(runs, "MAP", test="sign")
 
 
 def test_what_makes_no_table_is_told(runs) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 from compare_page import run_with
 from PySide6.QtCore import Qt
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import settle
 
+from rankstudio.engine.statistics.signed_ranks import signed_ranks
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.results.table.controller import TableController
 from rankstudio.ui.results.table.dialog import TableDialog
@@ -51,6 +53,21 @@ def two_runs(window: MainWindow) -> None:
     run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
 
 
+def test_the_test_of_the_marks_can_be_chosen(window: MainWindow) -> None:
+    two_runs(window)
+    dialog = opened(window)
+    assert "Fisher's randomisation test, two-sided, 100,000 assignments" in shown(dialog)
+    first, second = (record.result.per_query("MAP") for record in window.runs.records if record.result)
+    dialog.test.setCurrentIndex(dialog.test.findData("wilcoxon"))
+    dialog.test.activated.emit(dialog.test.currentIndex())
+    made(dialog)
+    assert "Wilcoxon's signed-rank test, two-sided, over" in shown(dialog)
+    assert "Fisher" not in shown(dialog)
+    assert dialog._table is not None
+    (p,) = (row.cells[0].p for row in dialog._table.rows if not np.isnan(row.cells[0].p))
+    assert p == signed_ranks(first, second).p
+
+
 def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(window: MainWindow) -> None:
     two_runs(window)
     dialog = opened(window)
@@ -67,7 +84,7 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     ]
     dialog.marks.click()
     assert "Holm" not in shown(dialog)
-    assert not dialog.against.isEnabled()
+    assert not dialog.against.isEnabled() and not dialog.test.isEnabled()
     dialog.digits.setCurrentIndex(dialog.digits.findData("2"))
     assert f"{window.runs.records[0].result.average['MAP']:.4f}" not in shown(dialog)
     window.models.marks.tick(1, False)

@@ -164,17 +164,19 @@ def _tests(
         "difference",
         "95 % interval",
         "p (t, Holm)",
+        "p (Wilcoxon, Holm)",
         "p (Holm)",
         "better/equal/worse",
     )
-    told = {(at, 6) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
+    told = {(at, 7) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
     n = reference.result.per_query(name).size
     family = sum(row.role == "compared" for row in tested)
     note = (
         f"Over {n:,} queries of the {reference.part} part, each run less {reference.name}. The interval is a "
-        "bootstrap's over the queries; p are two-sided, of Student's paired t and of Fisher's randomisation "
-        f"test, corrected by Holm for the {family} run{'s' if family > 1 else ''} compared here. Bold: below "
-        f"{ALPHA:g}. The last column counts queries in which the run is better, equal and worse."
+        "bootstrap's over the queries; p are two-sided, of Student's paired t, of Wilcoxon's signed ranks "
+        f"and of Fisher's randomisation test, corrected by Holm for the {family} "
+        f"run{'s' if family > 1 else ''} compared here. Bold: below {ALPHA:g}. The last column counts "
+        "queries in which the run is better, equal and worse."
     )
     return ReportTable(
         f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)
@@ -183,12 +185,12 @@ def _tests(
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
     mean = fixed(row.mean) if row.mean is not None else NOTHING
-    if row.found is None or row.p_holm is None or row.p_t_holm is None:
+    if row.found is None or row.p_holm is None or row.p_t_holm is None or row.p_wilcoxon_holm is None:
         said = row.role if row.role == "reference" else row.differs
-        return (str(row.key), title, mean, said, "", "", "", "")
+        return (str(row.key), title, mean, said, "", "", "", "", "")
     t = row.found
     interval = f"{fixed(t.low, sign=True)} … {fixed(t.high, sign=True)}"
-    p = (p_text(row.p_t_holm), p_text(row.p_holm))
+    p = (p_text(row.p_t_holm), p_text(row.p_wilcoxon_holm), p_text(row.p_holm))
     counts = f"{t.wins}/{t.ties}/{t.losses}"
     return (str(row.key), title, mean, fixed(t.mean_difference, sign=True), interval, *p, counts)
 

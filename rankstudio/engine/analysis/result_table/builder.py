@@ -10,7 +10,7 @@ from statistics import stdev
 import numpy as np
 
 from rankstudio.engine.analysis.repeated_runs import first_equals
-from rankstudio.engine.analysis.result_table.query import BY, By, TableQuery
+from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
 from rankstudio.engine.analysis.result_table.rows import RowRuns, row_runs
 from rankstudio.engine.analysis.result_table.table_run import TableRun, check_conventions
 from rankstudio.engine.analysis.significance import named, why_unpaired
@@ -27,8 +27,9 @@ from rankstudio.engine.export.result_table.table import (
 from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import holm
+from rankstudio.engine.statistics.paired import holm, paired_t
 from rankstudio.engine.statistics.randomisation import randomisation
+from rankstudio.engine.statistics.signed_ranks import signed_ranks
 
 _ASSIGNMENTS = 100_000
 
@@ -70,6 +71,8 @@ def result_table(
         raise PlanError("There is nothing for a table: expected a finished run, found none.")
     if query.by not in BY:
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
+    if query.test not in TESTS:
+        raise PlanError(f"test: expected one of {', '.join(TESTS)}, got {query.test}.")
     check_conventions(runs)
     names = measures_of(runs, query)
     engine = Remeasurement()
@@ -87,7 +90,7 @@ def result_table(
             tuple(place.column for place in places),
             tuple(cells),
             _notes(rows),
-            _mark_note(rows, reference, p),
+            _mark_note(rows, reference, p, query.test),
         )
 
 
@@ -171,7 +174,7 @@ class _Tests:
     def __init__(
         self, rows: Sequence[RowRuns], reference: int, query: TableQuery, cancelled: Callable[[], bool]
     ) -> None:
-        self._rows, self._reference, self._seed = rows, reference, query.seed
+        self._rows, self._reference, self._query = rows, reference, query
         self._cancelled = cancelled
 
     def p(self, places: Sequence[_ColumnContent]) -> dict[tuple[int, _ColumnContent], float]:
@@ -206,7 +209,14 @@ class _Tests:
     def _p(self, run: RunResult, against: RunResult, name: str) -> float:
         if self._cancelled():
             return nan
-        return randomisation(run.per_query(name), against.per_query(name), _ASSIGNMENTS, self._seed)
+        one, other = run.per_query(name), against.per_query(name)
+        match self._query.test:
+            case "t":
+                return paired_t(one, other).p
+            case "wilcoxon":
+                return signed_ranks(one, other).p
+            case _:
+                return randomisation(one, other, _ASSIGNMENTS, self._query.seed)
 
 
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
@@ -236,7 +246,9 @@ def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _mark_note(rows: Sequence[RowRuns], reference: int, p: Mapping[tuple[int, _ColumnContent], float]) -> str:
+def _mark_note(
+    rows: Sequence[RowRuns], reference: int, p: Mapping[tuple[int, _ColumnContent], float], test: str
+) -> str:
     """Return what the marks mean; "" where nothing was tested."""
     if not p:
         return ""
@@ -251,9 +263,10 @@ def _mark_note(rows: Sequence[RowRuns], reference: int, p: Mapping[tuple[int, _C
     marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
     sizes = sorted(set(counts.values()))
     hypotheses = f"{_numbers(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
+    drawn = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
     return (
-        f"{marks} for the difference to {rows[reference].title}: Fisher's randomisation test, two-sided, "
-        f"{_ASSIGNMENTS:,} assignments, over {n} queries, corrected by Holm for the {hypotheses} of a column."
+        f"{marks} for the difference to {rows[reference].title}: {TESTS[test]}, two-sided{drawn}, over {n} "
+        f"queries, corrected by Holm for the {hypotheses} of a column."
     )
 
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from rankstudio.engine.language import translatable
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 By = Literal["measures", "folds", "datasets"]
 BY: tuple[str, ...] = get_args(By)
 """What the columns of a table can be, within groups of the others."""
+
+Test = Literal["randomisation", "t", "wilcoxon"]
+TESTS: Mapping[str, str] = FrozenMapping(
+    {
+        "randomisation": translatable("Fisher's randomisation test"),
+        "t": translatable("Student's paired t-test"),
+        "wilcoxon": translatable("Wilcoxon's signed-rank test"),
+    }
+)
+"""The paired tests that marks of significance can be of, with what they are called."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +41,8 @@ class TableQuery:
         Whether differences are tested.
     seed : int
         Of the randomisation.
+    test : {"randomisation", "t", "wilcoxon"}
+        By what differences are tested.
     """
 
     measures: tuple[str, ...] = ()
@@ -34,3 +50,4 @@ class TableQuery:
     against: int | str = ""
     tested: bool = True
     seed: int = 0
+    test: Test = "randomisation"

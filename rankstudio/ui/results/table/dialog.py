@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.analysis.result_table.query import TableQuery
+from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
@@ -77,6 +77,8 @@ class TableDialog(QDialog):
         self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("What the columns are"))
         self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
         self.marks = _check("table-marks", tr("&Marks of significance"), True)
+        tests = tuple((key, tr(name)) for key, name in TESTS.items())
+        self.test = named(choice_box(tests), "table-test", tr("Test of significance"))
         self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
         self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
         self.against.addItem(tr("the best of the first column"), _BEST)
@@ -108,7 +110,8 @@ class TableDialog(QDialog):
         """What the table is asked for."""
         names = (*ticked(self.measures), *(one.strip() for one in self.others.text().split(",")))
         by, against = str(self.by.value()), str(self.against.currentData() or "")
-        return TableQuery(tuple(filter(None, names)), by, against, self.marks.isChecked())  # type: ignore[arg-type]
+        test = str(self.test.currentData())
+        return TableQuery(tuple(filter(None, names)), by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
 
     @property
     def style_of_table(self) -> TableStyle:
@@ -187,6 +190,7 @@ class TableDialog(QDialog):
         self.copy.setEnabled(there and form.text is not None)
         self.shown.setEnabled(form.text is not None)
         self.against.setEnabled(self.marks.isChecked())
+        self.test.setEnabled(self.marks.isChecked())
 
     @Slot()
     def _on_marks(self) -> None:
@@ -249,6 +253,7 @@ class TableDialog(QDialog):
         form.addRow(tr("Columns"), self.by)
         form.addRow(self.bold)
         form.addRow(self.marks)
+        form.addRow(tr("&Test"), self.test)
         form.addRow(tr("&Against"), self.against)
         form.addRow(self.sd)
         form.addRow(tr("Di&gits"), self.digits)
@@ -270,6 +275,7 @@ class TableDialog(QDialog):
         self.others.editingFinished.connect(self._on_others)
         self.by.chosen.connect(self.ask)
         self.against.activated.connect(self.ask)
+        self.test.activated.connect(self.ask)
         self.marks.toggled.connect(self._on_marks)
         for signal in (self.bold.toggled, self.sd.toggled, self.digits.currentIndexChanged):
             signal.connect(self._show)
