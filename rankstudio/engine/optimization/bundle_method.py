@@ -7,19 +7,19 @@ machine (Joachims, Finley & Yu 2009) is the same method: its constraints are pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.cutting_planes import Planes
+from rankstudio.engine.optimization.pair_problem import PairProblem, PlaneProblem, Waiting, pair_problem
 from rankstudio.engine.optimization.truncated_newton import OptimizerState, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.linear_scores import Linear, Tangent
-
-Loss = Callable[[Floats], Tangent]
+from rankstudio.engine.querywise.linear_scores import Tangent
+from rankstudio.engine.steps import WorkProgress
 
 _AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
 _LINE_STEPS = 60
@@ -29,16 +29,18 @@ _FAR = 60.0  # from which on they are from the beginning
 
 
 def minimise_hinge_either_way(
-    problem: LinearPairs, C: float, tol: float, max_iter: int
-) -> Iterator[OptimizerState]:
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise the hinge by a few cutting planes where C is small, and by Newton steps from there on.
 
     Parameters and steps as for :func:`minimise_hinge_by_planes`.
     """
     now, taken = None, 0
-    for now in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
-        taken += 1
-        yield now
+    for told in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+        yield told
+        if isinstance(told, WorkProgress):
+            continue
+        now, taken = told, taken + 1
         if now.converged:
             return
     if taken < max_iter:
@@ -46,8 +48,8 @@ def minimise_hinge_either_way(
 
 
 def minimise_hinge_by_planes(
-    problem: LinearPairs, C: float, tol: float, max_iter: int, farthest: float = np.inf
-) -> Iterator[OptimizerState]:
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
+) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)).
 
     Parameters and steps as for :func:`minimise_by_planes`.
@@ -57,29 +59,18 @@ def minimise_hinge_by_planes(
     The planes are those of c and d of eq. (4.10), (4.11). O(mn + m log m) a plane and O(log m) times
     O(m log m) for its line search.
     """
-    pairs = problem.pairs
-    return minimise_by_planes(problem, pairs.hinge, pairs.hinge_at_zero, C, tol, max_iter, farthest)
+    return minimise_by_planes(pair_problem(problem), C, tol, max_iter, farthest)
 
 
 def minimise_by_planes(
-    problem: Linear,
-    loss: Loss,
-    loss_at_zero: Tangent,
-    C: float,
-    tol: float,
-    max_iter: int,
-    farthest: float = np.inf,
-) -> Iterator[OptimizerState]:
+    problem: PlaneProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
+) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C R(w) for a convex loss R of the scores that is never negative.
 
     Parameters
     ----------
-    problem : Linear
-        The scores of w.
-    loss : callable
-        From scores (m,) to the :class:`Tangent` of R there.
-    loss_at_zero : Tangent
-        That where all scores are 0, which may be known without looking.
+    problem : PlaneProblem
+        The scores of w, and R with its planes.
     C : float
         Greater than 0.
     tol : float
@@ -94,16 +85,17 @@ def minimise_by_planes(
     Yields
     ------
     OptimizerState
-        After each plane: the best point so far.
+        After each plane: the best point so far. Signs of life in between where the problem gives them.
 
     Notes
     -----
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
     of the planes is a lower bound of P. O(mn) and one loss a plane, and some more losses for its line search.
     """
-    n, at_zero = problem.X.shape[1], C * loss_at_zero.loss
+    loss_at_zero = yield from problem.tangent_at_zero()
+    n, at_zero = problem.n_features, C * loss_at_zero.loss
     planes = Planes(n)
-    here = _Point(np.zeros(n), np.zeros(problem.X.shape[0]), loss_at_zero, at_zero)
+    here = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
     lower, at = 0.0, loss_at_zero
     for _ in range(max_iter):
         plane = -C * problem.weigh(at.slopes)
@@ -114,9 +106,11 @@ def minimise_by_planes(
         lower = max(lower, value)
         towards = model - here.w
         d = problem.scores(towards)
-        t, new = _line_search(loss, C, here, towards, d)
+        t, new = yield from _line_search(problem, C, here, towards, d)
         # At the end of the way the next plane is the one at the best point, which is known.
-        at = new.tangent if t == 1.0 else loss(here.scores + ((1.0 - _AHEAD) * t + _AHEAD) * d)
+        at = new.tangent
+        if t != 1.0:
+            at = yield from problem.tangent(here.scores + ((1.0 - _AHEAD) * t + _AHEAD) * d)
         here = new
         gap = max(here.objective - lower, 0.0)
         converged = close_enough(gap, here.objective, at_zero, tol)
@@ -127,7 +121,7 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights (n,), their scores (m,), and the loss and the objective there."""
+    """Weights (n,), what stands for their scores, and the loss and the objective there."""
 
     w: Floats
     scores: Floats
@@ -135,7 +129,9 @@ class _Point:
     objective: float
 
 
-def _line_search(loss: Loss, C: float, start: _Point, p: Floats, d: Floats) -> tuple[float, _Point]:
+def _line_search(
+    problem: PlaneProblem, C: float, start: _Point, p: Floats, d: Floats
+) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
@@ -147,7 +143,7 @@ def _line_search(loss: Loss, C: float, start: _Point, p: Floats, d: Floats) -> t
     t, side = 1.0, 0
     for _ in range(_LINE_STEPS):
         scores = start.scores + t * d
-        tangent = loss(scores)
+        tangent = yield from problem.tangent(scores)
         objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * tangent.loss
         slope = wp + t * pp + C * dot(tangent.slopes, d)
         if objective < best.objective:

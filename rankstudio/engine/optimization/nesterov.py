@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.optimization.pair_problem import PairProblem, SmoothLoss, Waiting, pair_problem
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.pair_losses import squared_hinge
+from rankstudio.engine.querywise.pair_losses import SquaredHinge
+from rankstudio.engine.steps import WorkProgress, finish
 
 _GROWTH = 2.0  # γ of Algorithm 1
 _MOST_DOUBLINGS = 100
@@ -44,7 +46,7 @@ class FSMObjective:
 
     Parameters
     ----------
-    problem : LinearPairs
+    problem : LinearPairs or PairProblem
         n features, centred inside each query.
     similarity : ndarray of shape (n, n)
     importance : ndarray of shape (2n,)
@@ -54,40 +56,51 @@ class FSMObjective:
     """
 
     def __init__(
-        self, problem: LinearPairs, similarity: Floats, importance: Floats, lambda1: float, lambda2: float
+        self,
+        problem: LinearPairs | PairProblem,
+        similarity: Floats,
+        importance: Floats,
+        lambda1: float,
+        lambda2: float,
     ) -> None:
-        self.n = problem.X.shape[1]
-        self._problem = problem
+        self._problem = pair_problem(problem)
+        self.n = self._problem.n_features
         self.similarity = similarity
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        self._p = max(1, problem.pairs.n_pairs)
         self.bound = (4.0 + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
-        """Return the scores of the documents, shape (m,)."""
+        """Return what stands for the scores of the documents."""
         return self._problem.scores(w[: self.n] - w[self.n :])
 
-    def smooth(self, w: Floats, scores: Floats) -> tuple[float, Floats]:
-        """Return φ(w), which is ψ without the costs, and the slopes of its loss in the scores."""
-        loss = squared_hinge(self._problem.pairs, scores)
+    def at(self, w: Floats, scores: Floats, slopes: bool = True) -> Waiting[tuple[float, SmoothLoss]]:
+        """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
+        loss = yield from self._problem.smooth(SquaredHinge(), scores, slopes)
+        self._p = max(1, (yield from self._problem.count()))
         both = w[: self.n] + w[self.n :]
         value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
+        return value, loss
+
+    def smooth(self, w: Floats, scores: Floats) -> tuple[float, Floats]:
+        """Return φ(w) and the slopes of its loss in the scores."""
+        value, loss = finish(self.at(w, scores))
         return value, loss.slopes
 
-    def value(self, w: Floats) -> float:
+    def value(self, w: Floats) -> Waiting[float]:
         """Return ψ(w)."""
-        return self.smooth(w, self.scores(w))[0] + float(self.costs @ w)
+        smooth, _ = yield from self.at(w, self.scores(w), slopes=False)
+        return smooth + float(self.costs @ w)
 
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
-        """Return φ's gradient, shape (2n,)."""
+        """Return φ's gradient, shape (2n,), from the slopes of a loss that :meth:`at` returned."""
         similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
         inward = self._problem.weigh(slopes) / self._p
         return np.concatenate((similar + inward, similar - inward))
 
 
-def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[Descent]:
+def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by Nesterov's method with Nemirovski's line search: Algorithm 1.
 
     Parameters
@@ -101,7 +114,7 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     Yields
     ------
     Descent
-        After each iteration.
+        After each iteration; signs of life in between where the problem gives them.
 
     Notes
     -----
@@ -111,16 +124,16 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha, lipschitz = 1.0, objective.bound / _GROWTH**10
-    before = objective.smooth(w, scores)[0]
+    before, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
-        value_z, slopes = objective.smooth(z, scores_z)
-        g = objective.gradient(z, slopes)
+        value_z, at_z = yield from objective.at(z, scores_z)
+        g = objective.gradient(z, at_z.slopes)
         for _ in range(_MOST_DOUBLINGS):
             new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
             new_scores = objective.scores(new)
-            value = objective.smooth(new, new_scores)[0]
+            value, at_new = yield from objective.at(new, new_scores, slopes=False)
             step = new - z
-            allowance = _rounding(scores_z) + _rounding(new_scores)
+            allowance = _rounding(at_z.largest) + _rounding(at_new.largest)
             if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
                 break
             lipschitz *= _GROWTH
@@ -135,16 +148,15 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         w, scores = new, new_scores
 
 
-def _rounding(scores: Floats) -> float:
+def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
 
     Rounding is no reason to shorten the steps: without this the line search never ends near the minimum.
     """
-    largest = max(float(scores.max()), -float(scores.min()))
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
 
-def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent]:
+def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
 
     The paper tells of its baseline only that the objective converges as O(1/sqrt(T)); these are the plainest
@@ -156,15 +168,15 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent]:
         After each iteration: the best weights so far, for a step may lead upwards.
     """
     w = np.zeros(2 * objective.n)
-    value, slopes = objective.smooth(w, objective.scores(w))
+    value, at = yield from objective.at(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
-        g = np.where(objective.allowed, objective.gradient(w, slopes) + objective.costs, 0.0)
+        g = np.where(objective.allowed, objective.gradient(w, at.slopes) + objective.costs, 0.0)
         before, w = w, np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == before).all():  # which only a minimum is
             yield best
             return
-        smooth, slopes = objective.smooth(w, objective.scores(w))
+        smooth, at = yield from objective.at(w, objective.scores(w))
         value = smooth + float(objective.costs @ w)
         if value < best.objective:
             best = Descent(w, value, float("nan"))

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.optimization.pair_problem import (
+    SMALL,
+    PairProblem,
+    SmoothLoss,
+    Waiting,
+    pair_problem,
+)
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.pair_losses import Smooth, smoothed_hinge, squared_hinge
-from rankstudio.engine.querywise.pairs import Pairs
+from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
+from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.threads import blas
 
-Loss = Callable[[Pairs, Floats], Smooth]
 Inverse = Callable[[float, Floats], Floats]
 
-_SAMPLE = 4_096  # documents from which the preconditioner is estimated, at least
-_DENSE = 1_000  # features up to which it is a matrix and not only its diagonal
-_SMALL = 256  # features up to which one thread decomposes that matrix
 _LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
 _ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
 _WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
@@ -51,15 +54,17 @@ class Point:
 
     Attributes
     ----------
-    w, scores : ndarray of shape (n,) and (m,)
-    smooth : Smooth
+    w : ndarray of shape (n,)
+    scores : ndarray
+        What stands for its scores.
+    smooth : SmoothLoss
     gradient : ndarray of shape (n,)
         Of ½ w'w + C loss.
     """
 
     w: Floats
     scores: Floats
-    smooth: Smooth
+    smooth: SmoothLoss
     gradient: Floats
 
 
@@ -72,13 +77,13 @@ def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bo
 
 
 def minimise_squared_hinge(
-    problem: LinearPairs, C: float, tol: float, max_iter: int
-) -> Iterator[OptimizerState]:
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j))².
 
     Parameters
     ----------
-    problem : LinearPairs
+    problem : LinearPairs or PairProblem
     C : float
         Greater than 0.
     tol : float
@@ -89,7 +94,7 @@ def minimise_squared_hinge(
     Yields
     ------
     OptimizerState
-        After each Newton step.
+        After each Newton step; signs of life in between where the problem gives them.
 
     Notes
     -----
@@ -98,20 +103,31 @@ def minimise_squared_hinge(
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
     """
-    at_zero = C * problem.pairs.n_pairs
-    start = np.zeros(problem.X.shape[1])
-    for number, point in enumerate(descend(problem, C, squared_hinge, start, preconditioner(problem))):
+    problem = pair_problem(problem)
+    at_zero = C * (yield from problem.count())
+    start = np.zeros(problem.n_features)
+    inverse = yield from preconditioner(problem)
+    number = 0
+    for point in descend(problem, C, SquaredHinge(), start, inverse):
+        if isinstance(point, WorkProgress):
+            yield point
+            continue
+        number += 1
         objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
         gap = 0.5 * float(point.gradient @ point.gradient)
         converged = close_enough(gap, objective, at_zero, tol)
         yield OptimizerState(point.w, objective, gap, converged)
-        if converged or number + 1 == max_iter:
+        if converged or number == max_iter:
             return
 
 
 def minimise_hinge(
-    problem: LinearPairs, C: float, tol: float, max_iter: int, start: OptimizerState | None = None
-) -> Iterator[OptimizerState]:
+    problem: LinearPairs | PairProblem,
+    C: float,
+    tol: float,
+    max_iter: int,
+    start: OptimizerState | None = None,
+) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) by smoothing it less and less.
 
     Parameters and steps as for :func:`minimise_squared_hinge`; ``start`` is where to go on from.
@@ -122,16 +138,19 @@ def minimise_hinge(
     step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a true duality gap. The gap left by
     the smoothing falls with the square of its width, from which the next width is taken.
     """
-    at_zero = C * problem.pairs.n_pairs
-    w, width, taken = np.zeros(problem.X.shape[1]), _WIDEST, 0
+    problem = pair_problem(problem)
+    at_zero = C * (yield from problem.count())
+    w, width, taken = np.zeros(problem.n_features), _WIDEST, 0
     best, lower = (at_zero, w), 0.0
     if start is not None:
         w, width = start.w, _WIDEST / 10
         best, lower = (start.objective, w), start.objective - start.gap
-    inverse = preconditioner(problem)
+    inverse = yield from preconditioner(problem)
     while taken < max_iter:
-        loss = _smoothed(width)
-        for point in descend(problem, C, loss, w, inverse):
+        for point in descend(problem, C, SmoothedHinge(width), w, inverse):
+            if isinstance(point, WorkProgress):
+                yield point
+                continue
             taken += 1
             w = point.w
             primal, dual = _hinge_bounds(point, C, width)
@@ -155,27 +174,23 @@ def _first(pair: tuple[float, Floats]) -> float:
     return pair[0]
 
 
-def _smoothed(width: float) -> Loss:
-    return lambda pairs, scores: smoothed_hinge(pairs, scores, width)
-
-
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
     """Return the hinge objective P and the dual value D of the smoothed hinge's derivatives."""
-    smooth = point.smooth
-    assert smooth.inner is not None
-    hinge = smooth.outer.hinge()[0]
-    total = (hinge - smooth.inner.hinge()[0]) / width  # of the derivatives of the pairs' losses
+    hinge, inner = point.smooth.hinges
+    total = (hinge - inner) / width  # of the derivatives of the pairs' losses
     along = point.w - point.gradient
     return 0.5 * float(point.w @ point.w) + C * hinge, C * total - 0.5 * float(along @ along)
 
 
-def descend(problem: LinearPairs, C: float, loss: Loss, w: Floats, inverse: Inverse) -> Iterator[Point]:
+def descend(
+    problem: PairProblem, C: float, loss: PairLoss, w: Floats, inverse: Inverse
+) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), from w on, until rounding stops them.
 
     Conjugate gradients, preconditioned, solve for each step as well as the distance to the minimum deserves.
     """
     scores = problem.scores(w)
-    point = _point(problem, C, w, loss(problem.pairs, scores), scores)
+    point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
     first = previous = float(np.linalg.norm(point.gradient))
     while True:
         norm = float(np.linalg.norm(point.gradient))
@@ -184,8 +199,8 @@ def descend(problem: LinearPairs, C: float, loss: Loss, w: Floats, inverse: Inve
             return
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
-        direction = _newton_direction(problem, C, point, inverse, accuracy)
-        moved = _line_search(problem, C, loss, point, direction)
+        direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
+        moved = yield from _line_search(problem, C, loss, point, direction)
         if moved is None:
             yield point
             return
@@ -193,11 +208,13 @@ def descend(problem: LinearPairs, C: float, loss: Loss, w: Floats, inverse: Inve
         yield point
 
 
-def _point(problem: LinearPairs, C: float, w: Floats, smooth: Smooth, scores: Floats) -> Point:
+def _point(problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats) -> Point:
     return Point(w, scores, smooth, w + C * problem.weigh(smooth.slopes))
 
 
-def _line_search(problem: LinearPairs, C: float, loss: Loss, start: Point, p: Floats) -> Point | None:
+def _line_search(
+    problem: PairProblem, C: float, loss: PairLoss, start: Point, p: Floats
+) -> Waiting[Point | None]:
     """Return a point along p where the objective is lower and nearly level; None where there is none.
 
     The objective along a line is convex and piecewise quadratic: Newton's method on its slope, kept inside
@@ -212,7 +229,7 @@ def _line_search(problem: LinearPairs, C: float, loss: Loss, start: Point, p: Fl
     best = None
     for _ in range(_LINE_STEPS):
         scores = start.scores + t * d
-        smooth = loss(problem.pairs, scores)
+        smooth = yield from problem.smooth(loss, scores)
         here = wp + t * pp + C * smooth.slope(d)
         # The slope tells lower from higher where the objective itself is all rounding.
         if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
@@ -223,7 +240,7 @@ def _line_search(problem: LinearPairs, C: float, loss: Loss, start: Point, p: Fl
             low = t
         else:
             high = t
-        t -= here / (pp + C * smooth.bending(d))
+        t -= here / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
         if high - low <= 1e-12 * high:
@@ -235,11 +252,11 @@ def _line_search(problem: LinearPairs, C: float, loss: Loss, start: Point, p: Fl
 
 
 def _newton_direction(
-    problem: LinearPairs, C: float, point: Point, inverse: Inverse, accuracy: float
-) -> Floats:
+    problem: PairProblem, C: float, point: Point, inverse: Inverse, accuracy: float
+) -> Waiting[Floats]:
     """Solve H p = -gradient by preconditioned conjugate gradients, to a relative residual."""
     smooth = point.smooth
-    share = C * smooth.bend * smooth.n_curved / max(1, problem.pairs.n_pairs)
+    share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     p = np.zeros_like(point.w)
     residual = -point.gradient
     z = inverse(share, residual)
@@ -249,7 +266,7 @@ def _newton_direction(
     for _ in range(2 * p.size + 10):
         if not rz > enough:
             break
-        bent = direction + C * problem.curvature(smooth, direction)
+        bent = direction + C * (yield from problem.curvature(smooth, direction))
         curved = float(direction @ bent)
         if not curved > 0.0:  # nothing left but rounding, as with C x² beyond the square of its inverse
             break
@@ -262,23 +279,18 @@ def _newton_direction(
     return p
 
 
-def preconditioner(problem: LinearPairs) -> Inverse:
+def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
 
     This is the Hessian with the curved pairs spread evenly over all pairs, a times as much as each of them.
     With x centred inside each query, that sum is within a factor of 2 of the sum over all pairs of
     (x_i - x_j)(x_i - x_j)' where a query's documents have different labels. One decomposition serves all a.
     """
-    m, n = problem.X.shape
-    size = min(m, max(_SAMPLE, 8 * n))
-    rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
-    sample = problem.centred(rows) * np.sqrt((m / size) * problem.pairs.degrees[rows])[:, None]
-    if n > _DENSE:
-        diagonal = np.einsum("ij,ij->j", sample, sample)
-        return lambda a, r: r / (1.0 + a * diagonal)
-    # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
-    with blas().limit(limits=1 if n <= _SMALL else None):
-        values, vectors = np.linalg.eigh(sample.T @ sample)
+    gram = yield from problem.degree_gram()
+    if gram.ndim == 1:
+        return lambda a, r: r / (1.0 + a * gram)
+    with blas().limit(limits=1 if problem.n_features <= SMALL else None):
+        values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 0.0)
 
     def solve(a: float, r: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -47,6 +48,17 @@ class Smooth:
         """How many pairs have a second derivative."""
         return self.outer.n_violated - (0 if self.inner is None else self.inner.n_violated)
 
+    @property
+    def hinges(self) -> tuple[float, float]:
+        """The hinges of ``outer`` and, where there is one, of ``inner``."""
+        return self.outer.hinge()[0], 0.0 if self.inner is None else self.inner.hinge()[0]
+
+    @property
+    def largest(self) -> float:
+        """The greatest magnitude of a score."""
+        scores = self.outer.scores
+        return max(float(scores.max()), -float(scores.min()))
+
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Compute the Hessian in the scores times ``values``, for queries first … last - 1 alone."""
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
@@ -75,3 +87,50 @@ def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
     (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
     half = 0.5 / width
     return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
+
+
+class PairLoss(Protocol):
+    """A differentiable pairwise loss; it can be sent to another machine.
+
+    Attributes
+    ----------
+    bend : float
+        That of :class:`Smooth`.
+    """
+
+    @property
+    def bend(self) -> float:  # noqa: D102 - of the protocol
+        ...
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """That of :func:`squared_hinge`."""
+
+    @property
+    def bend(self) -> float:
+        """That of :class:`Smooth`."""
+        return 2.0
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+        return squared_hinge(pairs, scores)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge:
+    """That of :func:`smoothed_hinge`, of some width."""
+
+    width: float
+
+    @property
+    def bend(self) -> float:
+        """That of :class:`Smooth`."""
+        return 2.0 * (0.5 / self.width)
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+        return smoothed_hinge(pairs, scores, self.width)

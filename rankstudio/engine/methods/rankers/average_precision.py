@@ -6,8 +6,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
+from rankstudio.engine.optimization.pair_problem import Waiting
 from rankstudio.engine.querywise._rows_kernel import dot
-from rankstudio.engine.querywise.linear_scores import Queries, Tangent
+from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent
 
 
 class AveragePrecisionLoss:
@@ -73,3 +74,30 @@ class AveragePrecisionLoss:
         slopes *= share
         offset = share * float(losses.sum())
         return Tangent(offset + dot(slopes, scores), offset, slopes)
+
+
+class AveragePrecisionPlanes(Linear):
+    """The planes under :class:`AveragePrecisionLoss`, as a ``PlaneProblem``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Features, grouped by query.
+    relevant, queries
+        As of :class:`AveragePrecisionLoss`.
+    """
+
+    def __init__(self, X: Floats, relevant: Bools, queries: Queries) -> None:
+        super().__init__(X, queries)
+        self.n_features = X.shape[1]
+        self._loss = AveragePrecisionLoss(relevant, queries)
+
+    def tangent(self, scores: Floats) -> Waiting[Tangent]:
+        """Return the plane at some scores."""
+        yield from ()
+        return self._loss.tangent(scores)
+
+    def tangent_at_zero(self) -> Waiting[Tangent]:
+        """Return the plane where all scores are 0."""
+        yield from ()
+        return self._loss.tangent(np.zeros(self.X.shape[0]))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.steps import Iteration, Step, WorkProgress
 from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
@@ -46,19 +47,27 @@ class ConvergingRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
+    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
+        data = by_shards(data) if self.accepts_shards else data
         everything = tuple(range(data.X.shape[1]))
+        if isinstance(data, ShardedQueryData):
+            yield from _iterations(self._minimise_shards(data, C, tol, max_iter), everything)
+            return
         with pool() as (executor, workers):
-            descent = self._minimise(data, C, tol, max_iter, executor, workers)
-            for number, now in enumerate(descent, start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+            yield from _iterations(self._minimise(data, C, tol, max_iter, executor, workers), everything)
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[OptimizerState]:
+    ) -> Iterator[OptimizerState | WorkProgress]:
         """Go down to the minimum, on the threads there are."""
+        raise NotImplementedError
+
+    def _minimise_shards(
+        self, data: ShardedQueryData, C: float, tol: float, max_iter: int
+    ) -> Iterator[OptimizerState | WorkProgress]:
+        """Go down to the minimum by sums over shards."""
         raise NotImplementedError
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
@@ -75,3 +84,16 @@ class ConvergingRanker(LinearRanker):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _iterations(
+    descent: Iterator[OptimizerState | WorkProgress], features: tuple[int, ...]
+) -> Iterator[Step | WorkProgress]:
+    """Yield the states of an optimiser as steps, and its signs of life."""
+    number = 0
+    for now in descent:
+        if isinstance(now, WorkProgress):
+            yield now
+            continue
+        number += 1
+        yield Iteration(number, features, now.w, now.objective, np.empty(0), now.gap, now.converged)

@@ -10,13 +10,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_features
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Note, Step, WorkProgress
@@ -88,6 +88,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     array([0.497])
     """
 
+    accepts_shards = True
+
     dual_coef_: Floats
     basis_: Ints
     basis_vectors_: Floats
@@ -120,25 +122,21 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         self.basis = basis
         self.seed = seed
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
         kernel, settings = self._kernel()
         if kernel.function == "linear":
-            yield from self.learn(data)
+            yield from super().work(data)
             return
+        if isinstance(data, ShardedQueryData):
+            raise ParameterError("kernel", self.kernel, "linear, for data of several shards")
         features, said = kernel_features(data, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
         vectors = data.X[features.basis]
         mapped = QueryData(features.features, data.y, data.ptr, preferences=data.preferences)
-        for step in super().learn(mapped):
-            assert isinstance(step, Iteration)
-            yield kernel_iteration(step, kernel, vectors, features)
-
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        """Yield the steps of :meth:`work`."""
-        linear = self._kernel()[0].function == "linear"
-        yield from super().learn(data) if linear else LinearRanker.learn(self, data)
+        for step in super().work(mapped):
+            yield kernel_iteration(step, kernel, vectors, features) if isinstance(step, Iteration) else step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
         if self.kernel == PRECOMPUTED:
@@ -162,7 +160,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[OptimizerState]:
+    ) -> Iterator[OptimizerState | WorkProgress]:
         minimise = self._minimiser()
         from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
         from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
@@ -175,7 +173,16 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
             pairs = Pairs(data.y, data.ptr, executor, workers)
         return minimise(LinearPairs(data.X, pairs), C, tol, max_iter)
 
-    def _minimiser(self) -> Callable[..., Iterator[OptimizerState]]:
+    def _minimise_shards(
+        self, data: ShardedQueryData, C: float, tol: float, max_iter: int
+    ) -> Iterator[OptimizerState | WorkProgress]:
+        minimise = self._minimiser()
+        from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
+
+        with pairs_of(data) as problem:
+            yield from minimise(problem, C, tol, max_iter)
+
+    def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
         loss, solver = self.checked("loss"), self.checked("solver")
         if solver == "bundle" and loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")

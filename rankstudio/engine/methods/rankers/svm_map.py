@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress
 
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import OptimizerState
@@ -74,13 +73,11 @@ class SVMMAP(ConvergingRanker):
 
     def _minimise(
         self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[OptimizerState]:
-        from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionLoss  # noqa: PLC0415
+    ) -> Iterator[OptimizerState | WorkProgress]:
+        from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionPlanes  # noqa: PLC0415
         from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
-        from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415
+        from rankstudio.engine.querywise.linear_scores import Queries  # noqa: PLC0415
 
         queries = Queries(data.ptr, executor, workers)
-        loss = AveragePrecisionLoss(data.y >= _RELEVANT, queries).tangent
-        return minimise_by_planes(
-            Linear(data.X, queries), loss, loss(np.zeros(data.y.size)), C, tol, max_iter
-        )
+        problem = AveragePrecisionPlanes(data.X, data.y >= _RELEVANT, queries)
+        return minimise_by_planes(problem, C, tol, max_iter)

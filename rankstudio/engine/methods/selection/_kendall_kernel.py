@@ -68,12 +68,13 @@ def similarities(
     ptr: Ints,
     out: Floats,
 ) -> None:
-    """Write to ``out`` the mean of |τ-b| over queries between one feature and some others.
+    """Write to ``out`` (2, others) the sums over queries of |τ-b| between a feature and some others.
 
-    ``ranks`` (n, m) has each feature's ranks inside its query, ``order`` (n, m) the documents of each query
-    by them, ``tied`` (n, Q) the pairs of equal rank. As Knight (1966): documents in the order of one feature,
-    those it ties in the order of the other; then the exchanges that sort the other are the discordant
-    pairs. O(m log |q|) for each of the others.
+    Its second row tells in how many queries it is defined, neither being constant. ``ranks`` (n, m) has each
+    feature's ranks inside its query, ``order`` (n, m) the documents of each query by them, ``tied`` (n, Q)
+    the pairs of equal rank. As Knight (1966): documents in the order of one feature, those it ties in the
+    order of the other; then the exchanges that sort the other are the discordant pairs. O(m log |q|) for each
+    of the others.
     """
     m = ranks.shape[1]
     values, spare = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
@@ -106,4 +107,4 @@ def similarities(
             balance = pairs - tied[chosen, q] - tied[other, q] + both - 2.0 * discordant
             total += min(abs(balance) / np.sqrt(spread), 1.0)
             defined += 1
-        out[place] = total / defined if defined > 0 else 0.0
+        out[0, place], out[1, place] = total, defined

@@ -6,9 +6,11 @@ from collections.abc import Generator
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
-from rankstudio.engine.methods.selection.single_feature import single_feature_measures
+from rankstudio.engine.methods.selection.single_feature import directed_measures
+from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 
@@ -33,18 +35,27 @@ def importance(data: QueryData, kind: str) -> Floats:
         From 0 to 1; the second half is that of the negatives. 0 for a feature with one value everywhere,
         of which none of these is defined.
     """
-    varies = np.ptp(data.X, axis=0) > 0
-    if kind == "pearson":
-        values = np.abs(_standardised(data.X).T @ _standardised(data.y[:, None])[:, 0])
-        both = np.concatenate((values, values))
-    elif kind == "none":
+    return finish(weighing_features(data, kind))
+
+
+def weighing_features(data: TrainingData, kind: str) -> Generator[WorkProgress, None, Floats]:
+    """Do what :func:`importance` does, by shards where there are several, with signs of life."""
+    if kind == "none":
         both = np.ones(2 * data.X.shape[1])
+    elif kind != "pearson":
+        downwards, upwards = yield from directed_measures(data, _MEASURES[kind])
+        assert upwards is not None  # asked for
+        both = np.concatenate((downwards, upwards))
+    elif isinstance(data, ShardedQueryData):
+        correlations = (yield from correlating(data))[0]
+        both = np.tile(np.abs(correlations[:-1, -1]), 2)
     else:
-        turned = QueryData(-data.X, data.y, data.ptr)
-        both = np.concatenate(
-            [single_feature_measures(d, _MEASURES[kind], both_directions=False)[0] for d in (data, turned)]
-        )
-    return np.where(np.concatenate((varies, varies)), both, 0.0)
+        both = np.tile(np.abs(_standardised(data.X).T @ _standardised(data.y[:, None])[:, 0]), 2)
+    if isinstance(data, ShardedQueryData):
+        varies = (yield from correlating(data))[1]
+    else:
+        varies = np.ptp(data.X, axis=0) > 0
+    return np.where(np.tile(varies, 2), both, 0.0)
 
 
 def similarity(data: QueryData, kind: str) -> Floats:
@@ -61,12 +72,15 @@ def similarity(data: QueryData, kind: str) -> Floats:
     return finish(comparing_features(data, kind))
 
 
-def comparing_features(data: QueryData, kind: str) -> Generator[WorkProgress, None, Floats]:
-    """Do what :func:`similarity` does, with signs of life."""
+def comparing_features(data: TrainingData, kind: str) -> Generator[WorkProgress, None, Floats]:
+    """Do what :func:`similarity` does, by shards where there are several, with signs of life."""
     if kind == "none":
         return np.eye(data.X.shape[1])
     if kind == "kendall":
         matrix = yield from comparing_rankings(data)
+    elif isinstance(data, ShardedQueryData):
+        correlations = (yield from correlating(data))[0]
+        matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
     else:
         columns = _standardised(data.X)
         matrix = np.minimum(np.abs(columns.T @ columns), 1.0)
@@ -79,6 +93,37 @@ def nearest_positive_semidefinite(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     nearest: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return nearest
+
+
+def correlating(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
+    """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes over shards.
+
+    Also which features have more than one value (n,). Both are remembered.
+    """
+    if "correlations" not in data.remembered:
+        what, origin = "correlating features", np.append(data.X[0], data.y[0])
+        total, different = yield from summed(data, what, _totals, origin)
+        (products,) = yield from summed(data, what, _products, origin, total / data.y.size)
+        length = np.sqrt(np.diag(products))
+        length[length == 0] = 1.0
+        data.remembered["correlations"] = products / length / length[:, None], different[:-1] > 0
+    found: tuple[Floats, Bools] = data.remembered["correlations"]
+    return found
+
+
+def _totals(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of the features' and the labels' differences from a document's, and how many differ."""
+    shifted = np.column_stack((data.X, data.y)) - origin
+    return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
+
+
+def _products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
+    """Return the products of features and labels, each minus its mean."""
+    # The document goes before the mean does, so that a constant column leaves no rounding behind.
+    shifted = np.column_stack((data.X, data.y))
+    shifted -= origin
+    shifted -= mean
+    return (shifted.T @ shifted,)
 
 
 def _standardised(columns: Floats) -> Floats:

@@ -11,12 +11,12 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.feature_importance import (
     comparing_features,
-    importance,
     nearest_positive_semidefinite,
+    weighing_features,
 )
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, WorkProgress, finish
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.steps import Note, Step, Value, WorkProgress
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -106,6 +106,8 @@ class FSMRank(Selector):
     array([ 0,  3,  1,  2, 16,  4, 12,  7])
     """
 
+    accepts_shards = True
+
     objective_: float
     n_iter_: int
 
@@ -132,49 +134,63 @@ class FSMRank(Selector):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
-        lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
+        data = by_shards(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
-        s = importance(data, self.checked("importance"))
-        A = yield from self._similarity(data)
+        penalties = yield from self._penalties(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
+        from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415
         from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
-        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
-        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, workers):
-            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
-            objective = FSMObjective(problem, A, s, lambda1, lambda2)
+        number, n = 0, data.X.shape[1]
+        with pairs_of(data) as problem:
+            objective = FSMObjective(problem, *penalties)
             descent = (
                 subgradient(objective, max_iter)
                 if solver == "subgradient"
                 else accelerated(objective, tol, max_iter)
             )
-            n = data.X.shape[1]
-            for number, now in enumerate(descent, start=1):
+            for now in descent:
+                if isinstance(now, WorkProgress):
+                    yield now
+                    continue
+                number += 1
                 coef = now.w[:n] - now.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
-    def objectives(self, data: QueryData, coefs: Sequence[Floats]) -> list[float]:
+    def objectives(
+        self, data: TrainingData, coefs: Sequence[Floats]
+    ) -> Generator[WorkProgress, None, list[float]]:
         """Return the objective of some models, shape (n,) each; a weight is the feature's or its negative's.
 
         The data are those of :meth:`work`, which has warned of similarities that are not convex.
         """
-        s, A = importance(data, self.checked("importance")), finish(self._similarity(data))
+        data = by_shards(data)
+        penalties = yield from _without_notes(self._penalties(data))
+        from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
         from rankstudio.engine.optimization.nesterov import FSMObjective  # noqa: PLC0415 - numba
-        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
-        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
 
-        with pool() as (executor, workers):
-            problem = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
-            objective = FSMObjective(problem, A, s, self.checked("lambda1"), self.checked("lambda2"))
-            return [objective.value(np.concatenate((np.maximum(c, 0.0), np.maximum(-c, 0.0)))) for c in coefs]
+        values = []
+        with pairs_of(data) as problem:
+            objective = FSMObjective(problem, *penalties)
+            for coef in coefs:
+                w = np.concatenate((np.maximum(coef, 0.0), np.maximum(-coef, 0.0)))
+                values.append((yield from objective.value(w)))
+        return values
 
-    def _similarity(self, data: QueryData) -> Generator[WorkProgress, None, Floats]:
+    def _penalties(
+        self, data: TrainingData
+    ) -> Generator[WorkProgress, None, tuple[Floats, Floats, float, float]]:
+        """Return similarity, importance, λ1 and λ2."""
+        lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
+        s = yield from weighing_features(data, self.checked("importance"))
+        return (yield from self._similarity(data)), s, lambda1, lambda2
+
+    def _similarity(self, data: TrainingData) -> Generator[WorkProgress, None, Floats]:
         kind, project = self.checked("similarity"), self.checked("project")
         if ("similarity", kind) not in data.remembered:
             data.remembered["similarity", kind] = yield from comparing_features(data, kind)
@@ -219,3 +235,15 @@ def by_weight(coef: Floats) -> Ints:
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     chosen: Ints = order[: np.count_nonzero(coef)]
     return chosen
+
+
+def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[WorkProgress, None, Value]:
+    """Give the signs of life of a generator, but not its notes, and return its value."""
+    while True:
+        try:
+            told = next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        if not isinstance(told, Note):
+            yield told

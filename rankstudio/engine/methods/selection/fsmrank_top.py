@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank import FSMRank, top_features
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.steps import Step, WorkProgress
 
 
@@ -63,6 +63,8 @@ class FSMRankTop(GrowingSelector):
     array([0, 3, 1])
     """
 
+    accepts_shards = True
+
     n_iter_: int
 
     def __init__(
@@ -85,25 +87,26 @@ class FSMRankTop(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: FSMRank's weights of it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
         """
+        data = by_shards(data)
         n = data.X.shape[1]
         wanted = self._most(n)
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
         scores = np.abs(last.coef)
         cut = list(top_features(last))[:wanted] or [Step(1, (), np.zeros(n), float("nan"), np.empty(0))]
-        objectives = fsmrank.objectives(data, [step.coef for step in cut])
+        objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
         for step, objective in zip(cut, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))
             yield replace(step, criterion=objective, candidates=compared)
 
 
 def last_step(
-    parameters: dict[str, Any], data: QueryData
+    parameters: dict[str, Any], data: TrainingData
 ) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
     """Return FSMRank with those of some parameters that are its own, and its last step.
 

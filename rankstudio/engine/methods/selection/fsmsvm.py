@@ -9,9 +9,8 @@ import numpy as np
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank_top import last_step
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.steps import Step, WorkProgress
-from rankstudio.engine.support.threads import pool
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000
@@ -62,6 +61,8 @@ class FSMSVM(GrowingSelector):
     array([0, 3, 1])
     """
 
+    accepts_shards = True
+
     n_iter_: int
 
     def __init__(
@@ -86,29 +87,29 @@ class FSMSVM(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
         """
+        data = by_shards(data)
         n = data.X.shape[1]
         C = self.checked("C")
         wanted = self._most(n)
         _, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
         order, scores = last.selected[:wanted], np.abs(last.coef)
-        from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
-        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
-        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415
+        from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
+        from rankstudio.engine.optimization.pair_problem import solution  # noqa: PLC0415 - numba
+        from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
 
-        with pool() as (executor, workers):
-            pairs = Pairs(data.y, data.ptr, executor, workers)
+        with pairs_of(data) as pairs:
             if not order:
-                yield Step(1, (), np.zeros(n), C * pairs.n_pairs, scores)
+                yield Step(1, (), np.zeros(n), C * (yield from pairs.count()), scores)
             for k in range(1, len(order) + 1):
                 chosen = list(order[:k])
-                problem = LinearPairs(np.ascontiguousarray(data.X[:, chosen]), pairs)
-                *_, now = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
+                problem = pairs.narrowed(chosen)
+                now = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
                 coef = np.zeros(n)
                 coef[chosen] = now.w
                 compared = without(scores, chosen[:-1])

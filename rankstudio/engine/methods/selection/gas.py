@@ -7,11 +7,12 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, informative
-from rankstudio.engine.methods.selection.kendall import KendallSimilarity
+from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
+from rankstudio.engine.methods.selection.kendall import kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 
 _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
@@ -63,6 +64,8 @@ class GAS(PathSelector):
     array([ 0,  1, 16])
     """
 
+    accepts_shards = True
+
     importance_: Floats
     scores_: Floats
     directions_: Floats
@@ -82,22 +85,23 @@ class GAS(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         c, measure = self.checked("c"), _MEASURES[self.checked("importance")]
         importance, directions = yield from measuring_features(data, measure, self.convention)
         yield WorkProgress("ranking features", 0.0)
-        scores, similarity = importance.copy(), KendallSimilarity(data)
-        varies, left = informative(data), np.ones(scores.size, dtype=bool)
+        scores, varies = importance.copy(), (yield from informative_columns(data))
+        left = np.ones(scores.size, dtype=bool)
         order, compared = np.empty(k, dtype=np.int64), np.empty((k, scores.size))
-        for t in range(k):
-            yield WorkProgress("comparing features", t / k)
-            candidates = left & varies if (left & varies).any() else left
-            compared[t] = np.where(candidates, scores, np.nan)
-            order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
-            left[order[t]] = False
-            others = np.flatnonzero(left)
-            if t + 1 < k and self.c > 0:
-                scores[others] -= 2.0 * c * similarity.between(int(order[t]), others)
+        with kendall_similarity(data) as between:
+            for t in range(k):
+                yield WorkProgress("comparing features", t / k)
+                candidates = left & varies if (left & varies).any() else left
+                compared[t] = np.where(candidates, scores, np.nan)
+                order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
+                left[order[t]] = False
+                others = np.flatnonzero(left)
+                if t + 1 < k and self.c > 0:
+                    scores[others] -= 2.0 * c * (yield from between(int(order[t]), others))
         found = {"importance_": importance, "scores_": scores, "directions_": directions}
         return Ordering(order, compared, found)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support.threads import pool
@@ -26,20 +31,23 @@ class KendallSimilarity:
     ----------
     data : QueryData
         Documents, n features.
+    scratch : Scratch, optional
+        What gives the room for them; memory without it.
 
     Notes
     -----
     O(nm log m) and 8nm bytes to prepare; O(m log |q|) for each pair of features.
     """
 
-    def __init__(self, data: QueryData) -> None:
+    def __init__(self, data: QueryData, scratch: Scratch | None = None) -> None:
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels
         self._ptr = data.ptr
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        self._ranks, self._order = np.empty((n, m), dtype=np.int32), np.empty((n, m), dtype=np.int32)
+        room = np.empty(n * m) if scratch is None else scratch.empty(n * m)
+        self._ranks, self._order = room.view(np.int32).reshape(2, n, m)
         self._tied = np.empty((n, data.ptr.size - 1))
         for j in range(n):
             column = data.X[:, j]
@@ -52,19 +60,76 @@ class KendallSimilarity:
 
     def between(self, feature: int, others: Ints) -> Floats:
         """Return the similarity of one feature with some others, shape (len(others),)."""
-        out = np.empty(others.size)
+        return _means(self.sums(feature, others))
+
+    def sums(self, feature: int, others: Ints) -> Floats:
+        """Return the sums over queries of |τ-b|, and in how many it is defined, shape (2, len(others))."""
+        out = np.empty((2, others.size))
         with pool(others.size * self._ranks.shape[1] > _WORTH_THREADS) as (executor, workers):
             cuts = np.array_split(np.arange(others.size), workers)
 
             def work(part: Ints) -> None:
                 if part.size:
-                    own = slice(int(part[0]), int(part[-1]) + 1)
+                    sums = np.empty((2, part.size))
                     self._kernels.similarities(
-                        feature, others[own], self._ranks, self._order, self._tied, self._ptr, out[own]
+                        feature, others[part], self._ranks, self._order, self._tied, self._ptr, sums
                     )
+                    out[:, part] = sums
 
             list((executor.map if executor else map)(work, cuts))
         return out
+
+
+def _means(sums: Floats) -> Floats:
+    """Return the means of :meth:`KendallSimilarity.sums`, 0 where no query defines any."""
+    total, defined = sums
+    return np.asarray(np.divide(total, defined, out=np.zeros_like(total), where=defined > 0))
+
+
+Between = Callable[[int, Ints], Generator[WorkProgress, None, Floats]]
+
+
+@contextmanager
+def kendall_similarity(data: TrainingData) -> Iterator[Between]:
+    """Provide a function (feature, others) that does what :meth:`KendallSimilarity.between` does.
+
+    It is a generator that gives signs of life: data of several shards are compared shard by shard.
+    """
+    if not isinstance(data, ShardedQueryData):
+        similarity = KendallSimilarity(data)
+
+        def between(feature: int, others: Ints) -> Generator[WorkProgress, None, Floats]:
+            yield from ()
+            return similarity.between(feature, others)
+
+        yield between
+        return
+    with data.session(KendallWork()) as session:
+
+        def between_shards(feature: int, others: Ints) -> Generator[WorkProgress, None, Floats]:
+            (sums,) = yield from session.sum((feature, others), "comparing features")
+            return _means(sums)
+
+        yield between_shards
+
+
+@dataclass(frozen=True)
+class KendallWork:
+    """The work of comparing features on a shard; its state is their ranks."""
+
+    replayed: ClassVar[bool] = False
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _KendallState:
+        """Return a state that has ranked the features."""
+        return _KendallState(KendallSimilarity(data, scratch))
+
+
+class _KendallState:
+    def __init__(self, similarity: KendallSimilarity) -> None:
+        self._similarity = similarity
+
+    def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
+        return (self._similarity.sums(*message),)
 
 
 def kendall_matrix(data: QueryData) -> Floats:
@@ -72,14 +137,14 @@ def kendall_matrix(data: QueryData) -> Floats:
     return finish(comparing_rankings(data))
 
 
-def comparing_rankings(data: QueryData) -> Generator[WorkProgress, None, Floats]:
+def comparing_rankings(data: TrainingData) -> Generator[WorkProgress, None, Floats]:
     """Do what :func:`kendall_matrix` does, with signs of life."""
     yield WorkProgress("ranking features", 0.0)
-    similarity = KendallSimilarity(data)
     n = data.X.shape[1]
     matrix = np.zeros((n, n))
-    for j in range(n):
-        yield WorkProgress("comparing features", j / n)
-        matrix[j, j:] = similarity.between(j, np.arange(j, n))
-        matrix[j:, j] = matrix[j, j:]
+    with kendall_similarity(data) as between:
+        for j in range(n):
+            yield WorkProgress("comparing features", j / n)
+            matrix[j, j:] = yield from between(j, np.arange(j, n))
+            matrix[j:, j] = matrix[j, j:]
     return matrix

@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support.threads import pool
 
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
@@ -114,6 +114,7 @@ def _ranksvm_weights(
     data: QueryData, C: float, executor: Executor | None, workers: int
 ) -> Callable[[Ints], Floats]:
     """Return the function that learns RankSVM with some columns."""
+    from rankstudio.engine.optimization.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
     from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba
@@ -122,8 +123,7 @@ def _ranksvm_weights(
 
     def weights(columns: Ints) -> Floats:
         problem = LinearPairs(np.ascontiguousarray(data.X[:, columns]), pairs)
-        *_, last = minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
-        return last.w
+        return finish(solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))).w
 
     return weights
 

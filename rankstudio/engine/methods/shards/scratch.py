@@ -95,6 +95,12 @@ class Scratch:
         if in_file(array) and not any(array is mine for mine in self._mapped):
             self._mapped.append(array)
 
+    def keeps(self, n_bytes: int) -> bool:
+        """Take so many bytes for what is no array of ours, and return whether there is room for them."""
+        fits = self._room.taken(n_bytes)
+        self._taken += n_bytes if fits else 0
+        return fits
+
     def release(self) -> None:
         """Let the pages of mapped arrays go: whoever asks next has them read again."""
         for array in self._mapped:

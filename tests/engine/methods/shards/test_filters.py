@@ -17,6 +17,7 @@ from sharded_problems import (
 )
 
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
 from rankstudio.engine.steps import finish
 
@@ -24,6 +25,8 @@ FILTERS: list[LinearRanker] = [
     SingleFeatureRanking(),
     SingleFeatureRanking(4, measure="Disagreement", regularization=0.25),
     SingleFeatureRanking(2, measure="MAP", direction="descending", groups=((0, 2),)),
+    GAS(4),
+    GAS(3, importance="ndcg@10", c=0.5),
 ]
 
 

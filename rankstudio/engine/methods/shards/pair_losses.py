@@ -1,0 +1,271 @@
+"""Losses over the pairs of shards: values, gradients, planes and products with the Hessian, summed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.session import ShardSession
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.optimization.pair_problem import (
+    DENSE,
+    LocalPairs,
+    PairProblem,
+    Waiting,
+    gram_or_diagonal,
+)
+from rankstudio.engine.querywise._rows_kernel import dot
+from rankstudio.engine.querywise.linear_pairs import LinearPairs
+from rankstudio.engine.querywise.linear_scores import Tangent
+from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
+from rankstudio.engine.querywise.pairs import Pairs
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.support.threads import pool
+
+_SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
+_KEPT = 256  # bytes a document of pairs and of a loss at some scores
+
+_LEARNING = "learning from pairs"
+
+
+class _Message(Protocol):
+    """What all shards are asked, of their pairs."""
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        """Return a shard's summands."""
+
+
+@dataclass(frozen=True, eq=False)
+class _LossAt:
+    """Ask for a loss at weights w (n,), and its gradient."""
+
+    loss: PairLoss
+    w: Floats
+    slopes: bool
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        at = state.smooth(problem, self.loss, self.w)
+        gradient = problem.weigh(at.slopes) if self.slopes else np.zeros_like(self.w)
+        return np.array([at.loss, at.n_curved, *at.hinges]), gradient, Greatest(np.array([at.largest]))
+
+
+@dataclass(frozen=True, eq=False)
+class _CurvatureAt:
+    """Ask for the Hessian of a loss at weights w (n,), times v (n,)."""
+
+    loss: PairLoss
+    w: Floats
+    v: Floats
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        return (problem.curvature(state.smooth(problem, self.loss, self.w), self.v),)
+
+
+@dataclass(frozen=True, eq=False)
+class _HingeAt:
+    """Ask for the plane of the hinge at weights w (n,)."""
+
+    w: Floats
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        at = problem.pairs.hinge(problem.scores(self.w))
+        return np.array([at.loss, at.offset]), problem.weigh(at.slopes)
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Ask how many pairs there are."""
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        return (np.array([float(problem.pairs.n_pairs)]),)
+
+
+@dataclass(frozen=True)
+class _DegreeGram:
+    """Ask for the matrix of :meth:`PairProblem.degree_gram`, from every so many documents."""
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        step = -(-problem.X.shape[0] // _SAMPLE)
+        rows: Ints = np.arange(0, problem.X.shape[0], step)
+        degrees = step * problem.pairs.degrees[rows]
+        return (gram_or_diagonal(problem.centred(rows) * np.sqrt(degrees)[:, None]),)
+
+
+@dataclass(frozen=True)
+class PairWork:
+    """The work on a shard's pairs of documents of one query with different labels.
+
+    A state keeps its pairs, and the loss where it was last asked for, only to save time: what it answers
+    depends on the message alone.
+    """
+
+    replayed: ClassVar[bool] = False
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
+        """Return a state that knows nothing yet."""
+        return _PairState(scratch.keeps(_KEPT * data.y.size))
+
+
+class _Pairs(Pairs):
+    """Pairs whose sums do not depend on the calls before, not even in their last bits."""
+
+    def _next_order(self, scores: Floats) -> Ints:
+        self._order = np.arange(scores.size, dtype=np.int64)
+        return super()._next_order(scores)
+
+
+class _PairState:
+    def __init__(self, keeps: bool) -> None:
+        self._keeps = keeps
+        self._pairs: Pairs | None = None
+        self._last: tuple[Any, Smooth] | None = None
+
+    def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
+        pairs = self._pairs or _Pairs(data.y, data.ptr)
+        answer = message.of(self, LinearPairs(data.X, pairs))
+        if self._keeps:
+            self._pairs = pairs
+        else:
+            self._last = None
+        return answer
+
+    def smooth(self, problem: LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
+        """Return a loss at some weights, at once where it was asked for there before."""
+        key = loss, w.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = None
+            self._last = key, loss(problem.pairs, problem.scores(w))
+        return self._last[1]
+
+
+@dataclass(frozen=True, eq=False)
+class SummedLoss:
+    """A differentiable pairwise loss at some weights, of all shards: a ``SmoothLoss``.
+
+    Attributes
+    ----------
+    at : PairLoss
+    w : ndarray of shape (n,)
+    loss, n_curved, hinges, largest
+        Of ``SmoothLoss``.
+    slopes : ndarray of shape (n,)
+        Its gradient in w.
+    """
+
+    at: PairLoss
+    w: Floats
+    loss: float
+    slopes: Floats
+    n_curved: int
+    hinges: tuple[float, float]
+    largest: float
+
+    @property
+    def bend(self) -> float:
+        """Second derivative of the loss of one of the curved pairs."""
+        return self.at.bend
+
+    def slope(self, direction: Floats) -> float:
+        """Return the derivative along a direction, of weights as of scores."""
+        return dot(self.slopes, direction)
+
+
+class ShardedPairs:
+    """The pairs of shards as a ``PairProblem``: weights (n,) stand for scores, gradients (n,) for slopes.
+
+    Parameters
+    ----------
+    session : ShardSession
+        Of :class:`PairWork`.
+    n_features : int
+        Of the data.
+    columns : sequence of int, optional
+        The features to learn with; all by default.
+    """
+
+    def __init__(self, session: ShardSession, n_features: int, columns: Sequence[int] | None = None) -> None:
+        self._session, self._width = session, n_features
+        self._columns = np.arange(n_features) if columns is None else np.array(columns, dtype=np.int64)
+        self.n_features = self._columns.size
+        self._known: dict[_Message, Any] = {}
+
+    def narrowed(self, columns: Sequence[int]) -> ShardedPairs:
+        """Return the same pairs with some of the features."""
+        narrow = ShardedPairs(self._session, self._width, columns)
+        narrow._known = self._known
+        return narrow
+
+    def count(self) -> Waiting[float]:
+        """Return how many pairs there are."""
+        return int((yield from self._once(_Count()))[0])
+
+    def scores(self, w: Floats) -> Floats:
+        """Return the weights, which stand for their scores."""
+        return w
+
+    def weigh(self, slopes: Floats) -> Floats:
+        """Return the gradient, which stands for slopes."""
+        return slopes
+
+    def tangent(self, scores: Floats) -> Waiting[Tangent]:
+        """Return the hinge's plane."""
+        (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
+        return Tangent(float(loss), float(offset), slopes[self._columns])
+
+    def tangent_at_zero(self) -> Waiting[Tangent]:
+        """Return the hinge's plane at 0."""
+        return (yield from self.tangent(np.zeros(self.n_features)))
+
+    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SummedLoss]:
+        """Return a loss at some weights."""
+        numbers, gradient, largest = yield from self._sum(_LossAt(loss, self._widened(scores), slopes))
+        value, n_curved, outer, inner = numbers.tolist()
+        hinges, greatest = (outer, inner), float(largest.values[0])
+        return SummedLoss(loss, scores, value, gradient[self._columns], int(n_curved), hinges, greatest)
+
+    def curvature(self, at: SummedLoss, v: Floats) -> Waiting[Floats]:
+        """Return the Hessian of a loss times v (n,)."""
+        message = _CurvatureAt(at.at, self._widened(at.w), self._widened(v))
+        product: Floats = (yield from self._sum(message))[0]
+        return product[self._columns]
+
+    def bending(self, at: SummedLoss, direction: Floats) -> Waiting[float]:
+        """Return the second derivative of a loss along a direction."""
+        return dot(direction, (yield from self.curvature(at, direction)))
+
+    def degree_gram(self) -> Waiting[Floats]:
+        """Return the estimate from every so many documents of each shard."""
+        gram: Floats = yield from self._once(_DegreeGram())
+        return gram[self._columns] if gram.ndim == 1 else gram[np.ix_(self._columns, self._columns)]
+
+    def _widened(self, w: Floats) -> Floats:
+        out = np.zeros(self._width)
+        out[self._columns] = w
+        return out
+
+    def _once(self, message: _Message) -> Waiting[Any]:
+        """Return a sum that is the same at all weights."""
+        if message not in self._known:
+            self._known[message] = (yield from self._sum(message))[0]
+        return self._known[message]
+
+    def _sum(self, message: _Message) -> Waiting[Any]:
+        return (yield from self._session.sum(message, _LEARNING))
+
+
+@contextmanager
+def pairs_of(data: TrainingData) -> Iterator[PairProblem]:
+    """Provide the pairs of some data: in memory, on the threads there are, or summed over shards."""
+    if isinstance(data, ShardedQueryData):
+        with data.session(PairWork()) as session:
+            yield ShardedPairs(session, data.X.shape[1])
+    else:
+        with pool() as (executor, workers):
+            yield LocalPairs(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)))

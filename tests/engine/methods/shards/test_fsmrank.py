@@ -1,0 +1,65 @@
+"""FSMRank and what begins with it, by shards: importance, similarity and minimum of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.feature_importance import comparing_features, weighing_features
+from rankstudio.engine.methods.selection.fsmrank import FSMRank
+from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop
+from rankstudio.engine.methods.selection.fsmsvm import FSMSVM
+from rankstudio.engine.steps import finish
+
+METHODS: list[LinearRanker] = [
+    FSMRank(max_iter=30),
+    FSMRank(lambda1=0.0, importance="map", max_iter=20),
+    FSMRank(solver="subgradient", similarity="kendall", max_iter=10),
+    FSMRankTop(3, max_iter=30),
+    FSMSVM(2, max_iter=30),
+]
+
+
+@given(st.integers(1, 90), st.integers(0, 5))
+def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: int) -> None:
+    data = problem(seed=seed)
+    data.X[:, 0] += 1e4  # which rounds to 1e-12 of its deviation
+    for kind in ("pearson", "ndcg", "map", "none"):
+        whole, sharded = (finish(weighing_features(of, kind)) for of in (data, cut(data, documents)))
+        np.testing.assert_allclose(sharded, whole, rtol=0, atol=1e-11)
+        assert np.array_equal(sharded == 0, whole == 0)
+    for kind in ("pearson", "kendall", "none"):
+        whole, sharded = (finish(comparing_features(of, kind)) for of in (data, cut(data, documents)))
+        np.testing.assert_allclose(sharded, whole, rtol=0, atol=1e-11)
+
+
+@given(st.integers(1, 90), st.integers(0, 3))
+def test_the_minimum_is_that_of_the_whole(documents: int, seed: int) -> None:
+    data, method = problem(seed=seed), FSMRank(lambda1=0.5, lambda2=1e-3, tol=1e-14, max_iter=3000)
+    whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
+    # Both stop where an iteration changes 1e-14 of the objective.
+    np.testing.assert_allclose(sharded.criterion, whole.criterion, rtol=1e-8)
+    np.testing.assert_allclose(sharded.coef, whole.coef, rtol=0, atol=1e-3 * np.abs(whole.coef).max())
+
+
+@given(st.integers(1, 90))
+def test_the_path_is_that_of_the_whole(documents: int) -> None:
+    data = problem(seed=1)
+    for method in (FSMRankTop(3), FSMSVM(3)):
+        whole, sharded = steps(method, data), steps(method, cut(data, documents))
+        assert [step.selected for step in sharded] == [step.selected for step in whole]
+        for one, other in zip(whole, sharded, strict=True):
+            np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-6)
+            np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_the_same_bits_everywhere(method: LinearRanker, tmp_path: Path) -> None:
+    assert_same_everywhere(method, problem(60), tmp_path)
+    assert_one_shard_is_whole(method, problem())
