@@ -15,7 +15,6 @@ from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.methods.shards.summation import Greatest
 from rankstudio.engine.optimization.pair_problem import (
-    DENSE,
     LocalPairs,
     PairProblem,
     Waiting,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import (
     assert_one_shard_is_whole,
@@ -31,6 +31,7 @@ FILTERS: list[LinearRanker] = [
 
 
 @pytest.mark.parametrize("method", FILTERS, ids=str)
+@settings(max_examples=10)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
 def test_order_and_models_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed)

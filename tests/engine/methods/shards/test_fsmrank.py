@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
@@ -16,16 +16,18 @@ from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop
 from rankstudio.engine.methods.selection.fsmsvm import FSMSVM
 from rankstudio.engine.steps import finish
+from rankstudio.engine.support import threads
 
 METHODS: list[LinearRanker] = [
-    FSMRank(max_iter=30),
-    FSMRank(lambda1=0.0, importance="map", max_iter=20),
+    FSMRank(max_iter=12),
+    FSMRank(lambda1=0.0, importance="map", max_iter=8),
     FSMRank(solver="subgradient", similarity="kendall", max_iter=10),
-    FSMRankTop(3, max_iter=30),
-    FSMSVM(2, max_iter=30),
+    FSMRankTop(3, max_iter=12),
+    FSMSVM(2, max_iter=12),
 ]
 
 
+@settings(max_examples=10)
 @given(st.integers(1, 90), st.integers(0, 5))
 def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: int) -> None:
     data = problem(seed=seed)
@@ -39,24 +41,30 @@ def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: 
         np.testing.assert_allclose(sharded, whole, rtol=0, atol=1e-11)
 
 
+@settings(max_examples=10)
 @given(st.integers(1, 90), st.integers(0, 3))
-def test_the_minimum_is_that_of_the_whole(documents: int, seed: int) -> None:
-    data, method = problem(seed=seed), FSMRank(lambda1=0.5, lambda2=1e-3, tol=1e-14, max_iter=3000)
-    whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
-    # Both stop where an iteration changes 1e-14 of the objective.
-    np.testing.assert_allclose(sharded.criterion, whole.criterion, rtol=1e-8)
-    np.testing.assert_allclose(sharded.coef, whole.coef, rtol=0, atol=1e-3 * np.abs(whole.coef).max())
+def test_iterations_are_those_of_the_whole(documents: int, seed: int) -> None:
+    data, method = problem(seed=seed), FSMRank(lambda1=0.5, lambda2=1e-3, max_iter=25)
+    with threads.at_most(1):
+        whole, sharded = steps(method, data), steps(method, cut(data, documents))
+    for one, other in zip(whole, sharded, strict=True):
+        # The same gradient steps, rounded another way 25 times; the line search halves them where it did.
+        np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-9)
+        np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-8)
 
 
+@settings(max_examples=5)
 @given(st.integers(1, 90))
 def test_the_path_is_that_of_the_whole(documents: int) -> None:
     data = problem(seed=1)
-    for method in (FSMRankTop(3), FSMSVM(3)):
-        whole, sharded = steps(method, data), steps(method, cut(data, documents))
+    for method in (FSMRankTop(3, max_iter=25), FSMSVM(3, max_iter=25)):
+        with threads.at_most(1):
+            whole, sharded = steps(method, data), steps(method, cut(data, documents))
         assert [step.selected for step in sharded] == [step.selected for step in whole]
         for one, other in zip(whole, sharded, strict=True):
-            np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-6)
-            np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-3)
+            # RankSVM's gap is at most 1e-6 of its objective.
+            np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-5)
+            np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-2)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
