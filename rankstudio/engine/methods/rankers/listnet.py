@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 
 
 class ListNet(LinearRanker):
@@ -54,6 +59,8 @@ class ListNet(LinearRanker):
     0
     """
 
+    accepts_shards = True
+
     objective_: float
     gradient_norm_: float
     n_iter_: int
@@ -66,43 +73,104 @@ class ListNet(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration, with the objective as its criterion."""
         tol, max_iter = self.checked("tol"), self.checked("max_iter")
-        objective = top_one_cross_entropy(data, self.checked("regularization"))
         features = tuple(range(data.X.shape[1]))
-        search = minimise(objective, np.zeros(len(features)))
-        coef, value, gradient = next(search)
-        first = float(np.linalg.norm(gradient)) or 1.0
-        number = 0
-        for coef, value, gradient in search:
-            number += 1
-            self.gradient_norm_ = float(np.linalg.norm(gradient)) / first
-            yield Step(number, features, coef, value, np.empty(0))
-            if self.gradient_norm_ <= tol or number == max_iter:
-                return
-        if number == 0:  # the labels say nothing: w = 0 is the minimum
-            self.gradient_norm_ = 0.0
-            yield Step(1, features, coef, value, np.empty(0))
+        with top_one_cross_entropy(by_shards(data), self.checked("regularization")) as objective:
+            number, first = -1, 1.0  # the start has no number
+            for told in minimise(objective, np.zeros(len(features))):
+                if isinstance(told, WorkProgress):
+                    yield told
+                    continue
+                coef, value, gradient = told
+                number += 1
+                length = float(np.linalg.norm(gradient))
+                if number == 0:
+                    first = length or 1.0
+                    # The labels may say nothing: w = 0 is the minimum then.
+                    only = Step(1, features, coef, value, np.empty(0))
+                    continue
+                self.gradient_norm_ = length / first
+                yield Step(number, features, coef, value, np.empty(0))
+                if self.gradient_norm_ <= tol or number == max_iter:
+                    return
+            if number == 0:
+                self.gradient_norm_ = 0.0
+                yield only
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.objective_ = taken[-1].criterion
         self.n_iter_ = len(taken)
 
 
-def top_one_cross_entropy(data: QueryData, regularization: float) -> Objective:
-    """Return ListNet's objective: from weights (n,) to its value and gradient (n,), O(mn)."""
-    # Centring inside queries changes no probability; differences stay where values are large.
-    X, ptr = data.centred[0], data.ptr
-    target = np.exp(_log_softmax(data.y, ptr))
+@contextmanager
+def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
+    """Provide ListNet's objective: from weights (n,) to its value and gradient (n,), O(mn)."""
+    with cross_entropy(data) as entropy:
 
-    def objective(coef: Floats) -> tuple[float, Floats]:
-        logs = _log_softmax(X @ coef, ptr)
-        value = 0.5 * regularization * float(coef @ coef) - float(target @ logs)
-        gradient: Floats = X.T @ (np.exp(logs) - target) + regularization * coef
-        return value, gradient
+        def objective(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
+            value, slopes = yield from entropy(coef)
+            value = 0.5 * regularization * float(coef @ coef) - value
+            return value, slopes + regularization * coef
 
-    return objective
+        yield objective
+
+
+@contextmanager
+def cross_entropy(data: TrainingData) -> Iterator[Objective]:
+    """Provide the sum of P_y ln P_w and its negative's gradient, in memory or by sums over shards."""
+    if isinstance(data, ShardedQueryData):
+        with data.session(ListNetWork()) as session:
+
+            def summed(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
+                value, slopes = yield from session.sum(coef, "comparing probabilities")
+                return float(value[0]), slopes
+
+            yield summed
+        return
+    state = _ListNetState(data.y, data.ptr)
+
+    def at_once(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
+        yield from ()
+        # Centring inside queries changes no probability; differences stay where values are large.
+        X = data.centred[0]
+        value, slopes = state.value_and_slopes(X @ coef)
+        return value, X.T @ slopes
+
+    yield at_once
+
+
+@dataclass(frozen=True)
+class ListNetWork:
+    """The work of ListNet's objective on a shard."""
+
+    replayed: ClassVar[bool] = False
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _ListNetState:
+        """Return a state that knows the probabilities of the labels."""
+        return _ListNetState(data.y, data.ptr)
+
+
+class _ListNetState:
+    """The top-one probabilities of the labels."""
+
+    def __init__(self, y: Floats, ptr: Ints) -> None:
+        self._ptr = ptr
+        self._target = np.exp(_log_softmax(y, ptr))
+
+    def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
+        from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
+
+        # Scores less that of the query's first document: they need no centred copy of the features.
+        linear = Linear(data.X, Queries(data.ptr))
+        value, slopes = self.value_and_slopes(linear.scores(message))
+        return np.array([value]), linear.weigh(slopes)
+
+    def value_and_slopes(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the sum of P_y ln P_w and its negative's gradient in the scores, shape (m,)."""
+        logs = _log_softmax(scores, self._ptr)
+        return float(self._target @ logs), np.exp(logs) - self._target
 
 
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
-from rankstudio.engine.support.jit import fused, kernel
+from rankstudio.engine.support.jit import fused, fused_inlined, inlined, kernel
 
 TERMS = 24
 REACH = 9
@@ -44,6 +44,24 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
     moments = np.zeros((n_boxes, TERMS))
+    _add_moments(points, weights, origin, h, moments)
+    _evaluate(moments, origin, h, at, out)
+
+
+@fused
+def add_moments(points: Floats, weights: Floats, origin: float, h: float, moments: Floats) -> None:
+    """Add points to the moments (boxes, TERMS) of boxes from an origin on, none of them below it."""
+    _add_moments(points, weights, origin, h, moments)
+
+
+@fused
+def sums_of_moments(moments: Floats, origin: float, h: float, at: Floats, out: Floats) -> None:
+    """Write the sums of :func:`fast_sums` that moments (boxes, TERMS) of all points give."""
+    _evaluate(moments, origin, h, at, out)
+
+
+@fused_inlined
+def _add_moments(points: Floats, weights: Floats, origin: float, h: float, moments: Floats) -> None:
     for j in range(points.shape[0]):
         z = (points[j] - origin) / h
         box = int(z)
@@ -52,6 +70,11 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
+
+
+@fused_inlined
+def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats) -> None:
+    n_boxes = moments.shape[0]
     hermite = np.empty((2 * REACH + 1, 2 * TERMS))
     for r in range(2 * REACH + 1):
         u = float(r - REACH)
@@ -89,6 +112,28 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
             i += 1
 
 
+@inlined
+def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
+    """Return 2 JS of two densities at values that occur ``counts`` times."""
+    divergence = 0.0
+    for i in range(counts.shape[0]):
+        p, q = p_of[i], q_of[i]
+        both = p + q
+        if p > 0.0:
+            divergence += counts[i] * p * np.log(2.0 * (p / both))
+        if q > 0.0:
+            divergence += counts[i] * q * np.log(2.0 * (q / both))
+    return divergence
+
+
+@kernel
+def divergence_sums(densities: Floats, counts: Floats, out: Floats) -> None:
+    """Write 2 JS(densities[a], densities[b]) to ``out[a, b]`` for all a < b; the values are a part of all."""
+    for a in range(densities.shape[0]):
+        for b in range(a + 1, densities.shape[0]):
+            out[a, b] = _divergence(densities[a], densities[b], counts)
+
+
 @kernel
 def expected_divergence(densities: Floats, counts: Floats, known: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
@@ -100,14 +145,7 @@ def expected_divergence(densities: Floats, counts: Floats, known: Bools) -> floa
         for b in range(a + 1, densities.shape[0]):
             if not (known[a] and known[b]):
                 continue
-            divergence = 0.0
-            for i in range(counts.shape[0]):
-                p, q = densities[a, i], densities[b, i]
-                both = p + q
-                if p > 0.0:
-                    divergence += counts[i] * p * np.log(2.0 * (p / both))
-                if q > 0.0:
-                    divergence += counts[i] * q * np.log(2.0 * (q / both))
+            divergence = _divergence(densities[a], densities[b], counts)
             # Never negative but for rounding.
             total += (b - a) * max(0.5 * divergence, 0.0)
     return total

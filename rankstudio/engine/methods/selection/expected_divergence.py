@@ -13,6 +13,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData
@@ -114,6 +115,8 @@ class ExpectedDivergence(PathSelector):
     array([0, 1, 3])
     """
 
+    accepts_shards = True
+
     scores_: Floats
     importance_: Floats
     divergence_: Floats
@@ -182,14 +185,16 @@ class ExpectedDivergence(PathSelector):
         )
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         density, kde = self.checked("density"), self.checked("kde")
-        at = data.X if data.validation is None else data.validation
         importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
-        divergence = yield from _diverging(
-            data.X, data.y, at, normalised=density == "normalised", exact=kde == "exact"
-        )
+        normalised, exact = density == "normalised", kde == "exact"
+        if isinstance(data, ShardedQueryData):
+            divergence = yield from _diverging_shards(data, normalised=normalised, exact=exact)
+        else:
+            at = data.X if data.validation is None else data.validation
+            divergence = yield from _diverging(data.X, data.y, at, normalised=normalised, exact=exact)
         scores = importance + divergence
         found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
         return Ordering(best_first(scores, k), scores, found)
@@ -222,11 +227,7 @@ def _diverging(
 ) -> Generator[WorkProgress, None, Floats]:
     """Do what :func:`divergences` does, with signs of life."""
     grades, grade = np.unique(y, return_inverse=True)
-    if grades.size > _MOST_CLASSES:
-        raise DatasetError(
-            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
-            "compares the documents of one grade with those of another."
-        )
+    _check_grades(grades)
 
     def of(j: int) -> float:
         return _compared(X[:, j], grade, grades, at[:, j], normalised, exact).divergence
@@ -238,6 +239,44 @@ def _diverging(
             yield WorkProgress("estimating densities", first / n)
             some = range(first, min(first + workers, n))
             d[some.start : some.stop] = list((executor.map if executor else map)(of, some))
+    return d
+
+
+def _check_grades(grades: Floats) -> None:
+    if grades.size > _MOST_CLASSES:
+        raise DatasetError(
+            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
+            "compares the documents of one grade with those of another."
+        )
+
+
+def _diverging_shards(
+    data: ShardedQueryData, *, normalised: bool, exact: bool
+) -> Generator[WorkProgress, None, Floats]:
+    """Do what :func:`divergences` does by sums over shards.
+
+    A feature that moments cannot tell, or any where the sums are to be exact, is looked at as a whole.
+    """
+    from rankstudio.engine.methods.selection.sharded_divergence import (  # noqa: PLC0415 - numba
+        compared_by_moments,
+        grade_statistics,
+        grades_of,
+    )
+
+    grades = grades_of(data)
+    _check_grades(grades)
+    d = np.full(data.X.shape[1], np.nan)
+    if not exact:
+        of = yield from grade_statistics(data, grades)
+        shrinking = of.counts[:, None] ** -0.2 if normalised else 1.0
+        bandwidths = np.where(of.least < of.greatest, 1.06 * of.deviations * shrinking, 0.0)
+        d = yield from compared_by_moments(data, of, bandwidths, normalised, _THIN)
+    grade = np.searchsorted(grades, data.y)
+    for j in np.flatnonzero(np.isnan(d)):
+        yield WorkProgress("estimating densities", j / d.size)
+        values = data.column(int(j))
+        at = values if data.validation is None else data.validation[:, j]
+        d[j] = _compared(values, grade, grades, at, normalised, exact).divergence
     return d
 
 

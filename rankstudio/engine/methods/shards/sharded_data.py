@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
@@ -68,6 +70,14 @@ class ShardedQueryData:
     def whole(self) -> QueryData:
         """All documents at once."""
         return QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings, validation=self.validation)
+
+    def column(self, feature: int) -> Floats:
+        """Return a feature of all documents, shape (m,), read shard by shard."""
+        out = np.empty(self.X.shape[0])
+        for index, shard in enumerate(self.shards):
+            out[shard.rows] = self.X[shard.rows, feature]
+            self.release(index)
+        return out
 
     def release(self, index: int) -> None:
         """Let the mapped pages of a shard go."""

@@ -9,9 +9,11 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import ListNet
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
 from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.steps import finish
 
 
 def slow_objective(w: np.ndarray, problem: Problem) -> float:
@@ -28,7 +30,12 @@ def slow_objective(w: np.ndarray, problem: Problem) -> float:
 @given(problems())
 def test_objective_and_gradient(problem: Problem) -> None:
     w = np.random.default_rng(0).normal(size=problem.X.shape[1])
-    objective = top_one_cross_entropy(group(problem.X, problem.y, problem.qid), problem.regularization)
+    data = group(problem.X, problem.y, problem.qid)
+
+    def objective(at: Floats) -> tuple[float, Floats]:
+        with top_one_cross_entropy(data, problem.regularization) as work:
+            return finish(work(at))
+
     value, gradient = objective(w)
     assert value == pytest.approx(slow_objective(w, problem), rel=1e-10)
     numeric = approx_fprime(w, lambda v: objective(v)[0], 1e-7)
@@ -40,8 +47,10 @@ def test_objective_and_gradient(problem: Problem) -> None:
 def test_the_minimum_is_scipys(problem: Problem) -> None:
     X, y, qid, regularization = problem
     found = ListNet(regularization=regularization, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
-    objective = top_one_cross_entropy(group(X, y, qid), regularization)
-    reference = minimize(objective, np.zeros(X.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9})
+    with top_one_cross_entropy(group(X, y, qid), regularization) as work:
+        reference = minimize(
+            lambda w: finish(work(w)), np.zeros(X.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}
+        )
     assert found.objective_ <= reference.fun + 1e-6 * max(1.0, abs(reference.fun))
     assert found.objective_ == pytest.approx(slow_objective(found.coef_, problem), rel=1e-9)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import (
     assert_one_shard_is_whole,
+    assert_same_bits,
     assert_same_everywhere,
     cut,
     problem,
@@ -17,14 +19,19 @@ from sharded_problems import (
 )
 
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
 from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
 from rankstudio.engine.steps import finish
+from rankstudio.engine.support.memory import within
 
 FILTERS: list[LinearRanker] = [
     SingleFeatureRanking(),
     SingleFeatureRanking(4, measure="Disagreement", regularization=0.25),
     SingleFeatureRanking(2, measure="MAP", direction="descending", groups=((0, 2),)),
+    ExpectedDivergence(4),
+    ExpectedDivergence(density="released"),
+    ExpectedDivergence(3, kde="exact"),
     GAS(4),
     GAS(3, importance="ndcg@10", c=0.5),
 ]
@@ -58,3 +65,28 @@ def test_measures_of_single_features_are_means_over_all_queries(documents: int) 
     # A mean of 30 values from 0 to 1, each the same number.
     np.testing.assert_allclose(values, expected, rtol=30 * np.finfo(float).eps)
     assert np.array_equal(directions, towards)
+
+
+@settings(max_examples=10)
+@given(st.integers(1, 90), st.integers(0, 5), st.sampled_from(["normalised", "released"]))
+def test_densities_are_compared_at_the_validation_values(documents: int, seed: int, density: str) -> None:
+    data = problem(seed=seed, rounded=False)
+    # Of the third feature all are far from all training values, the fourth is constant in grade 0.
+    at = np.random.default_rng(seed).standard_normal((40, 5))
+    at[:, 2] += 1e3
+    data.X[data.y == 0, 3] = 0.5
+    data = replace(data, validation=at)
+    method = ExpectedDivergence(density=density)
+    whole, sharded = steps(method, data), steps(method, cut(data, documents))
+    assert [step.selected for step in sharded] == [step.selected for step in whole]
+    # A sum of kernels is off by 1e-14 of the greatest possible, and JS is summed over 40 values.
+    np.testing.assert_allclose(sharded[0].candidates, whole[0].candidates, rtol=1e-9, atol=1e-9)
+
+
+def test_features_are_compared_in_as_many_blocks_as_memory_asks_for() -> None:
+    data = problem(seed=2, rounded=False)
+    data.X[0, 0] = 1e5  # which takes many boxes
+    method = ExpectedDivergence()
+    expected = steps(method, cut(data, 30))
+    with within(1.0):
+        assert_same_bits(steps(method, cut(data, 30)), expected)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
 from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
@@ -92,3 +93,19 @@ def test_the_same_bits_everywhere(method: RankSVM, tmp_path: Path) -> None:
 def test_another_kernel_needs_the_documents_together() -> None:
     with pytest.raises(ParameterError, match="linear, for data of several shards"):
         steps(RankSVM(kernel="rbf"), cut(problem(), 20))
+
+
+@settings(max_examples=10)
+@given(st.integers(1, 90), st.integers(0, 5))
+def test_listnet_comes_to_the_minimum_of_the_whole(documents: int, seed: int) -> None:
+    data, method = problem(seed=seed), ListNet(regularization=0.5, tol=1e-9)
+    with threads.at_most(1):
+        whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
+    # The objective is λ-strongly convex: ||w - w*|| <= ||gradient|| / λ, the gradient being 1e-9 of its
+    # length at 0, which is some hundred times the features' spread of 30.
+    np.testing.assert_allclose(sharded.coef, whole.coef, rtol=0, atol=2 * 1e-9 * 1e4 / 0.5)
+
+
+def test_listnet_has_the_same_bits_everywhere(tmp_path: Path) -> None:
+    assert_same_everywhere(ListNet(), problem(60), tmp_path)
+    assert_one_shard_is_whole(ListNet(), problem())
