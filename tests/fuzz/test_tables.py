@@ -15,9 +15,9 @@ from samples import LETOR, letor_text
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.tabular.documents import MISSING
 from rankstudio.engine.errors import RankStudioError
 

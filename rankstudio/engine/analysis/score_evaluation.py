@@ -8,7 +8,7 @@ from typing import Any
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.formats.file_reader import load_data
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.score_files import read_scores
 from rankstudio.engine.errors import DatasetError

@@ -13,11 +13,11 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
+from rankstudio.engine.data.formats.part_reader import PartReader
 from rankstudio.engine.data.known_datasets import Identity, identify
 from rankstudio.engine.data.letor import file_access as files
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.progress import Progress, ReadProgress
-from rankstudio.engine.data.part_reader import PartReader
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.tabular.parts import misplaced_part
 from rankstudio.engine.errors import DatasetError, ZeroIdError

@@ -13,13 +13,11 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
 from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.letor import file_access
+from rankstudio.engine.data.large.arrow_reader import first_rows
 from rankstudio.engine.data.letor.compression import read_beginning
 from rankstudio.engine.data.letor.file_access import ARROW, PARQUET
-from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.data.tabular.csv_text import read_head
 from rankstudio.engine.data.tabular.documents import is_numeral
-from rankstudio.engine.data.tabular.parquet import arrow_table
 from rankstudio.engine.data.tabular.parts import part_code
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
 from rankstudio.engine.errors import UnknownColumnsError
@@ -95,7 +93,7 @@ def preview_table(path: Path) -> TablePreview:
     sizes = beside.name if beside else ""
     begin = read_beginning(file)
     if begin.startswith((PARQUET, ARROW)):
-        table = arrow_table(file, file_access.read_file(file, ReadProgress()), _ROWS)
+        table = first_rows(file, _ROWS)
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]

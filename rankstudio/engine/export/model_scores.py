@@ -10,11 +10,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import format_of_name
-from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.letor.missing_values import Missing
 from rankstudio.engine.errors import DatasetError, shown_path
 from rankstudio.engine.export.models import NORMALIZE, Model
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.shard import shards_of
 
 
 def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None) -> RankingDataset:
@@ -90,9 +92,13 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     DataError
         Where a feature is not there, or a score cannot be computed.
     """
-    X, ids = data.X, data.feature_ids
+    ids = data.feature_ids
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
-    if absent:
-        X = np.column_stack([X, np.zeros((X.shape[0], len(absent)))])
-        ids = np.concatenate([ids, np.array(absent, dtype=ids.dtype)])
-    return model.predict(X, ids)
+    ids = np.concatenate([ids, np.array(absent, dtype=ids.dtype)])
+    scores = []
+    for shard in shards_of(data.query_ptr):
+        X = data.X[shard.rows]
+        wide = np.column_stack([X, np.zeros((X.shape[0], len(absent)))]) if absent else X
+        scores.append(model.predict(wide, ids))
+        release(X)
+    return scores[0] if len(scores) == 1 else np.concatenate(scores)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.data.formats.file_reader import load_data
+from rankstudio.engine.data.formats.data_file import load_data
 
 
 def test_judged_documents_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rankstudio.engine.data import part_reader
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats import part_reader
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support import memory
 

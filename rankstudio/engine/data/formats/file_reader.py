@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rankstudio.engine.arrays import Bytes, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
-from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.letor import file_access
 from rankstudio.engine.data.letor.compression import decompress
 from rankstudio.engine.data.letor.file_access import ARROW, PADDING, PARQUET
@@ -30,7 +27,6 @@ from rankstudio.engine.data.trec.collection import collection_judgements, is_col
 from rankstudio.engine.data.trec.lines import read_lines
 from rankstudio.engine.data.trec.qrels import graded_documents, is_judgement, is_qrels_name, runs_beside
 from rankstudio.engine.data.trec.runs import run_scores
-from rankstudio.engine.errors import ZeroIdError
 
 _HEAD = 1 << 16
 TABLES_VERSION = 2
@@ -56,44 +52,6 @@ class FileContents:
     source: Source
     read_as: ReadAs
     treated: bool = False
-
-
-def load_data(
-    path: str | os.PathLike[str],
-    *,
-    columns: DataColumns | Mapping[str, Any] | None = None,
-    missing: Missing = "query_min",
-    normalize: Normalize = False,
-    cache: bool = True,
-) -> RankingDataset:
-    """Read one file of any format that data come in; see `open_dataset` for folds.
-
-    Parameters
-    ----------
-    path : str or path-like
-    columns : DataColumns or Mapping, optional
-        What the columns of a table are, where their names do not tell.
-    missing, normalize, cache
-        As for `load_letor`.
-
-    Raises
-    ------
-    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
-        As `open_dataset` raises them.
-    """
-    check_options(missing, normalize)
-    told = DataColumns.of(columns or {})
-    path = Path(path)
-    progress = ReadProgress(None, None, file_access.regular_file_size(path))
-    try:
-        found = read_data_file(path, progress, told, refuse=missing == "refuse", cache=cache)
-    except ZeroIdError:
-        if told.ids_from is not None:
-            raise
-        told = replace(told, ids_from=0)
-        found = read_data_file(path, progress, told, refuse=missing == "refuse", cache=cache)
-    data = make_dataset(found.table, found.source, missing=missing, n_features=None, normalize=normalize)
-    return identify(path, data).name_features(data)
 
 
 def load_trec(

@@ -37,6 +37,20 @@ def arrow_size(path: Path) -> float:
     return 8.0 * rows * sum(getattr(field.type, "list_size", 1) for field in schema)
 
 
+def first_rows(path: Path, n_rows: int) -> Any:
+    """Return the first rows of a file as a table, without reading the others.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        Where it cannot be read.
+    """
+    return (
+        next((frame.slice(0, n_rows) for _, frame in _frames(path)), None)
+        or _described(path)[1].empty_table()
+    )
+
+
 def read_arrow(part: LargePart, progress: ReadProgress, files: ChecksummedFiles) -> Table:
     """Read Parquet and Arrow files; see `letor_reader.read_large`.
 

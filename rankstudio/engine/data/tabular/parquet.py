@@ -83,8 +83,8 @@ def columns_of(path: Path, frame: Any, first_row: int = 0) -> TableColumns:
     )
 
 
-def arrow_table(path: Path, content: Bytes, n_rows: int | None = None) -> Any:
-    """Return the table in a Parquet or an Arrow file, or its first rows.
+def arrow_table(path: Path, content: Bytes) -> Any:
+    """Return the table in a Parquet or an Arrow file.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def arrow_table(path: Path, content: Bytes, n_rows: int | None = None) -> Any:
         if content[: len(PARQUET)].tobytes() == PARQUET:
             file = pq.ParquetFile(source)
             _check_memory(path, file.metadata.num_rows, file.metadata.num_columns)
-            table = file.read() if n_rows is None else _first_batch(pa, file, n_rows)
+            table = file.read()
         else:
             with pa.ipc.open_file(source) as reader:
                 table = reader.read_all()
@@ -110,7 +110,7 @@ def arrow_table(path: Path, content: Bytes, n_rows: int | None = None) -> Any:
         raise
     except Exception as error:  # a damaged file fails in many ways
         raise damaged(path, error) from None
-    return table if n_rows is None else table.slice(0, n_rows)
+    return table
 
 
 def without_lists(table: Any) -> Any:
@@ -142,11 +142,6 @@ def _place(chunk: Any, place: int) -> Any:
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     return pc.list_element(chunk, place)
-
-
-def _first_batch(pa: Any, file: Any, n_rows: int) -> Any:
-    first = next(file.iter_batches(batch_size=n_rows), None)
-    return pa.Table.from_batches([] if first is None else [first], file.schema_arrow)
 
 
 def _check_memory(path: Path, rows: int, columns: int) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DataError, DatasetError, FormatError

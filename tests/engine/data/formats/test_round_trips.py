@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
-from rankstudio.engine.data.formats.file_reader import load_data
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.tabular.recognition import clean_name
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankstudio.engine.data.formats.file_reader import load_data
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.errors import DataError, DatasetError, MissingValueError
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankstudio.engine import RankingDataset, open_dataset
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.formats.file_reader import load_data
+from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.errors import DataError
 
 ROWS = """\

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats.file_reader import load_data, load_trec
+from rankstudio.engine.data.formats.data_file import load_data
+from rankstudio.engine.data.formats.file_reader import load_trec
 from rankstudio.engine.errors import DataError, MissingValueError
 
 QRELS = "7 0 a 2\n7 0 b 0\n7 0 c 1\n8 0 a -2\n8 0 d 1\n"

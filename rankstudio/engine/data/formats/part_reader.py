@@ -95,16 +95,20 @@ class PartReader:
         for own, table in tables_by_part(found.table, name).items():
             key = (found.source.checksum, own if found.table.parts.size else "")
             if key not in self._made:
-                self._made[key] = make_dataset(
-                    table,
-                    found.source,
-                    missing="refuse" if found.treated else self._missing,
-                    n_features=width,
-                    normalize=False if found.treated else self._normalize,
-                )
-            same = self._made[key]
-            made[own] = replace(same, source=found.source, warnings=table.notes(str(found.source.path)))
+                self._made[key] = self.dataset(replace(found, table=table), width)
+            notes = table.notes(str(found.source.path))
+            made[own] = replace(self._made[key], source=found.source, warnings=notes)
         return made
+
+    def dataset(self, found: FileContents, width: int) -> RankingDataset:
+        """Return everything that was read from a file as one dataset with so many features."""
+        return make_dataset(
+            found.table,
+            found.source,
+            missing="refuse" if found.treated else self._missing,
+            n_features=width,
+            normalize=False if found.treated else self._normalize,
+        )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Say of data that are mapped from files that they are, and why."""
