@@ -18,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.feature_file import names_in_json
 from rankstudio.engine.support.csv_cells import cells, unguarded
+from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
+from rankstudio.engine.support.shard import shards_of
 
 _NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt", "features.json")
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
@@ -188,8 +191,11 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Look for what 136 features of MSLR must be: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
-    boolean, ratio = dataset.X[:, 95:100], dataset.X[:, 5:10]
-    return bool(np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all())
+    for X in _blocks(dataset):
+        boolean, ratio = X[:, 95:100], X[:, 5:10]
+        if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
+            return False
+    return True
 
 
 def _gov_by_feature(dataset: RankingDataset) -> bool:
@@ -197,7 +203,15 @@ def _gov_by_feature(dataset: RankingDataset) -> bool:
 
     The list that circulates for LETOR 4.0 turned out to have another order than the data.
     """
-    return bool(((dataset.X[:, 1] == 0.0) == (dataset.X[:, 21] == 0.0)).mean() > 0.9)
+    alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _blocks(dataset))
+    return alike / dataset.n_documents > 0.9
+
+
+def _blocks(dataset: RankingDataset) -> Iterator[Floats]:
+    """Yield the features of some documents at a time."""
+    for shard in shards_of(dataset.query_ptr):
+        yield dataset.X[shard.rows]
+        release(dataset.X[shard.rows])
 
 
 _UNMISTAKABLE = {"mslr": _is_mslr}

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.support import memory
 
 GIB = 1 << 30
@@ -120,3 +120,14 @@ def test_a_budget_is_half_of_what_is_free_unless_somebody_says_otherwise(
         with memory.within(None):
             assert memory.budget() == 1e9
     assert memory.budget() == 4e9
+
+
+def test_the_variable_says_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKSTUDIO_MEMORY", "1.5 gib")
+    assert memory.budget() == 1.5 * 2**30
+    with memory.within(1e9):
+        assert memory.budget() == 1e9
+    for text in ("4", "GB", "-1GB", "1e3GB", "0.5MB", "4 G", "4GB4GB"):
+        monkeypatch.setenv("RANKSTUDIO_MEMORY", text)
+        with pytest.raises(ParameterError, match="RANKSTUDIO_MEMORY: expected a size of at least 1MB"):
+            memory.budget()

@@ -10,10 +10,12 @@ first where the disk gets full.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -37,6 +39,9 @@ MANIFEST = "table.json"
 """The file with what is no array, and what is known of the arrays' files."""
 _NEW = "new-"
 _SPARE = 1 << 28  # bytes of the disk that are left to others
+_HALF = 0.5  # of the disk's room, which all entries may take
+_HOUR = 3600  # seconds in which an entry is not removed: it may be mapped
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comments", "comment_offsets")
 LINKED_ARRAYS = ("X", "y", "query_ptr")
 """What other processes learn from."""
@@ -95,7 +100,7 @@ def source_sizes() -> Iterator[tuple[int, ...]]:
     """Yield the sizes of the files that each entry was read from."""
     with suppress(OSError):
         for entry in folder().iterdir():
-            with suppress(OSError, ValueError, KeyError, TypeError):
+            with suppress(*_DAMAGE):
                 content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
                 yield tuple(size for size, _ in content["text"]["sources"])
 
@@ -118,6 +123,7 @@ def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> 
     """
     files = {name: {**_state(new / f"{name}.npy"), "digest": digest} for name, digest in digests.items()}
     content = {"version": VERSION, "key": key, "text": asdict(text), "files": files}
+    content["digest"] = _digest(content["text"])
     write_bytes(new / MANIFEST, json.dumps(content).encode())
     final = folder() / key
     if new.parent == folder():
@@ -136,7 +142,7 @@ def arrays_fit(entry: Path, names: Sequence[str]) -> bool:
     try:
         content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
         return bool(content["version"] == VERSION) and _is_whole(entry, content, names)
-    except (OSError, ValueError, KeyError, TypeError):
+    except _DAMAGE:
         return False
 
 
@@ -151,7 +157,7 @@ def entry_of(*arrays: NDArray[Any]) -> Path | None:
 
 
 def make_room(where: Path, path: Path, needed: float, what: str) -> None:
-    """Remove entries unused for longest until the disk has so many bytes.
+    """Remove entries unused for longest until there are so many bytes, and all take half of the room at most.
 
     Parameters
     ----------
@@ -168,13 +174,15 @@ def make_room(where: Path, path: Path, needed: float, what: str) -> None:
     DatasetError
         Where there are not so many.
     """
-    entries = []
-    with suppress(OSError):
-        entries = sorted(
-            (entry for entry in folder().iterdir() if not entry.name.startswith(_NEW)), key=_time_of
-        )
-    while (free := shutil.disk_usage(where).free) < needed + _SPARE and entries:
-        shutil.rmtree(entries.pop(0), ignore_errors=True)
+    removable = _removable()
+    held = sum(size for _, size, _ in removable)
+    while True:
+        free = shutil.disk_usage(where).free
+        if not removable or (free >= needed + _SPARE and held + needed <= _HALF * (held + free)):
+            break
+        _, size, entry = removable.pop(0)
+        held -= size
+        shutil.rmtree(entry, ignore_errors=True)
     if free < needed + _SPARE:
         raise DatasetError(
             tr(
@@ -191,17 +199,28 @@ def make_room(where: Path, path: Path, needed: float, what: str) -> None:
         )
 
 
-def _time_of(entry: Path) -> float:
-    try:
-        return entry.stat().st_mtime
-    except OSError:
-        return 0.0
+def _removable() -> list[tuple[float, int, Path]]:
+    """Return the entries that nobody has used for a while, each with when that was and its size, in order."""
+    found = []
+    with suppress(OSError):
+        for entry in folder().iterdir():
+            with suppress(OSError):
+                used = entry.stat().st_mtime
+                if not entry.name.startswith(_NEW) and time.time() - used > _HOUR:
+                    found.append((used, sum(file.stat().st_size for file in entry.iterdir()), entry))
+    return sorted(found)
+
+
+def _digest(text: Any) -> str:
+    return hashlib.sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()
 
 
 def _opened(entry: Path) -> Table | None:
     try:
         content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
-        if content["version"] != VERSION or not _is_whole(entry, content, ARRAYS):
+        if content["version"] != VERSION or content["digest"] != _digest(content["text"]):
+            return None
+        if not _is_whole(entry, content, ARRAYS):
             return None
         arrays = {name: array_of(entry / f"{name}.npy") for name in ARRAYS}
         text = dict(content["text"])
@@ -224,7 +243,7 @@ def _opened(entry: Path) -> Table | None:
             left_out=tuple(text["left_out"]),
             told_by=tuple(text["told_by"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except _DAMAGE:
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -223,3 +224,37 @@ def test_stopping_leaves_nothing_behind(tmp_path: Path) -> None:
     with pieces_of(50, 7), pytest.raises(Cancelled):
         read_large(LargePart((path,), Treatment()), progress, read_letor)
     assert list(table_folder.folder().iterdir()) == []
+
+
+def test_text_of_a_table_that_was_changed_is_not_believed(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.txt", "1 qid:17 1:1\n0 qid:17 1:3\n")
+    by_pieces(path, Treatment(), 64)
+    (entry,) = table_folder.folder().iterdir()
+    manifest = entry / table_folder.MANIFEST
+    for content in (
+        manifest.read_text().replace('"17"', '"18"'),
+        "[]",
+        "{}",
+        "x",
+        '{"version": 1, "files": 3}',
+    ):
+        manifest.write_text(content)
+        assert by_pieces(path, Treatment(), 64)[0].query_ids == ("17",)
+
+
+def test_tables_unused_for_longest_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, age in enumerate((9000, 8000, 7000, 10)):
+        by_pieces(write(tmp_path / "train.txt", f"1 qid:1 1:{number}\n"), Treatment(), 64)
+        newest = max(table_folder.folder().iterdir(), key=lambda entry: entry.stat().st_mtime)
+        os.utime(newest, (time.time() - age,) * 2)
+    entries = sorted(table_folder.folder().iterdir(), key=lambda entry: entry.stat().st_mtime)
+    free = iter([1e3, 1e3, 1e12])
+    monkeypatch.setattr(table_folder.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free, 1e12)))
+    table_folder.make_room(tmp_path, tmp_path, 1e4, "documents")
+    assert set(table_folder.folder().iterdir()) == set(entries[2:])
+    monkeypatch.setattr(table_folder.shutil, "disk_usage", lambda _: SimpleNamespace(free=3e8))
+    table_folder.make_room(tmp_path, tmp_path, 1e7, "documents")
+    assert set(table_folder.folder().iterdir()) == set(entries[2:])
+    with pytest.raises(DatasetError, match="documents need about"):
+        table_folder.make_room(tmp_path, tmp_path, 1e9, "documents")
+    assert set(table_folder.folder().iterdir()) == {entries[3]}  # which may be in use

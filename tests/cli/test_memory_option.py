@@ -1,0 +1,38 @@
+"""``--memory``: larger data are read from the disk as they are needed, with the same results."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rankstudio.cli import main
+from rankstudio.engine.data.generation.large_folder import LargeData, write_folder
+
+
+def test_a_run_within_little_memory_has_the_same_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
+    list(write_folder(LargeData(8000, 100, 20), tmp_path / "data"))
+    options = ["run", "--data", str(tmp_path / "data"), "--method", "single-feature", "--json"]
+    assert main(options) == 0
+    whole = capsys.readouterr()
+    assert main([*options, "--memory", "1MB"]) == 0
+    mapped = capsys.readouterr()
+    assert json.loads(mapped.out)["folds"] == json.loads(whole.out)["folds"]
+    assert "8,000 documents with 20 features, 1.3 MB, are read from the disk" in mapped.err
+    assert "the memory budget of 1.0 MB" in mapped.err
+    assert "read from the disk" not in whole.err
+    assert "RANKSTUDIO_MEMORY" not in os.environ
+
+
+@pytest.mark.parametrize("text", ["4", "many", "10KB"])
+def test_what_is_no_size_is_a_wrong_command_line(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--sample", "--memory", text])
+    assert f"argument --memory: expected a size of at least 1MB, such as 4GB or 500MB, got {text}" in (
+        capsys.readouterr().err
+    )
