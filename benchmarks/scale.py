@@ -5,9 +5,9 @@
 Documents are made at random and mapped from files in a temporary folder; the path for one λ is learned on 1,
 2 … processes of this machine, with every call to a worker and every answer counted as it is pickled. Beside
 the bytes stands the formula: a step tells every shard the selected feature and its row of X^'X^, and hears
-one criterion for each feature, 8 (2 n k) bytes a shard in all; before the first, each shard tells its share of
-X^'X^, 8 (n + 1)² bytes. What is measured is extrapolated to 10^9 documents on 100 machines, whose driver has
-a link of 1 Gbit/s.
+one criterion for each feature, 8 (2 n k) bytes a shard in all; before the first, each shard tells its share
+of X^'X^, 8 (n + 1)² bytes. What is measured is extrapolated to 10^9 documents on 100 machines, whose driver
+has a link of 1 Gbit/s.
 """
 
 from __future__ import annotations
