@@ -6,7 +6,7 @@ from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.density import Density, DensityPlot
 from rankstudio.ui.plots.export import export_plot
-from rankstudio.ui.plots.heat_map import HeatMapPlot
+from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 
 __all__ = [
     "Axes",

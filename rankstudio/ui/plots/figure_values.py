@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
     from rankstudio.ui.plots.curves.overlay_plot import OverlayPlot
     from rankstudio.ui.plots.density import DensityPlot
-    from rankstudio.ui.plots.heat_map import HeatMapPlot
     from rankstudio.ui.plots.histogram import HistogramPlot
     from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
+    from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
     from rankstudio.ui.plots.pareto import ParetoPlot
 
 MOST_ROWS = 40

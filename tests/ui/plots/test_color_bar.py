@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rankstudio.ui.plots import HeatMapPlot, heat_layer
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.plots.maps import heat_layer
 from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot, MapFeature, MapValues
 
 VALUES = MapValues(

@@ -16,7 +16,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.plots.heat_map import HeatMapPlot
+from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 from rankstudio.ui.style.theme import Theme
 
 MAP = "leave-query-out MAP"

@@ -17,8 +17,8 @@ from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
 from rankstudio.ui.plots.figure_values import feature_map_figure
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_map import HeatMapPlot
 from rankstudio.ui.plots.maps.feature_map_layers import TICKS_HEIGHT, draw_margins, draw_outlines
+from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.theme import Theme

@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_layer import LEAST_WITH_GAP
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.maps.heat_layer import LEAST_WITH_GAP
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font

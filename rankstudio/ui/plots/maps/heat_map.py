@@ -16,7 +16,7 @@ from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
 from rankstudio.ui.plots.figure_values import heat_figure
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.heat_layer import NAME_WIDTH, draw_map
+from rankstudio.ui.plots.maps.heat_layer import NAME_WIDTH, draw_map
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font

@@ -3,7 +3,8 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.ui.plots import HeatMapPlot, heat_layer
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.plots.maps import heat_layer
 from rankstudio.ui.style.palettes import viridis
 
 VALUES = np.arange(12.0).reshape(3, 4)

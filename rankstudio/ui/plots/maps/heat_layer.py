@@ -17,7 +17,7 @@ from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.palettes import viridis
 
 if TYPE_CHECKING:
-    from rankstudio.ui.plots.heat_map import HeatMapPlot
+    from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 
 LEAST_WITH_GAP = 6
 """Pixels of a cell, from which on there is one between it and the next."""
