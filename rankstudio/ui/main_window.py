@@ -35,6 +35,7 @@ from rankstudio.ui.plots import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.run.given_models import GivenModelsController
 from rankstudio.ui.run.given_scores import GivenScoresController
+from rankstudio.ui.run.run_messages import RunMessages
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.command_palette import CommandPalette
@@ -123,6 +124,7 @@ class MainWindow(QMainWindow):
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace()
+        self.messages = RunMessages(self.runs, self.workspace, self.notice, self)
         self.window_state = WindowState(
             self, self.workspace, self.session, self.runs, self._theme, self._settings
         )
@@ -323,10 +325,7 @@ class MainWindow(QMainWindow):
     def _end_run(self, record: RunRecord) -> None:
         self.status.show_run(record, 0)
         self.sections.show_runs()
-        if record.state is RunState.FAILED:
-            self.say_error(record.failure)
-        elif record.notes:
-            self.say_warning(record.notes[0].what)
+        self.messages.tell(record)
         self._show_workers()
         self._update()
 

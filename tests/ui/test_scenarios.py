@@ -173,6 +173,38 @@ def test_what_a_method_notes_of_its_results_is_a_notice(theme: Theme, tmp_path: 
         assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
 
 
+def test_the_message_of_a_run_is_there_where_the_run_is(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, noting) as window:
+        finish(window)
+        pages, told = window.workspace, "Fold 1 is odd."
+        for page in ("lab", "data", "compare"):
+            pages.show_page(page)
+            assert window.notice.text() == ""
+            pages.show_page("features")
+            assert window.notice.text() == told
+        window.runs._runner = breaking
+        window.commands["run"].trigger()
+        assert window.notice.text() == ""  # another run is looked at
+        wait_until(lambda: not window.runs.busy and window.notice.text())
+        assert window.runs.shown is window.runs.records[1]
+        assert window.notice.text() == window.runs.records[1].failure
+        window.runs.show(window.runs.records[0])
+        assert window.notice.text() == told
+        window.say_error("The disk is full.")  # what others say stays
+        pages.show_page("lab")
+        assert window.notice.text() == "The disk is full."
+        window.notice.dismiss()
+        pages.show_page("features")
+        assert window.notice.text() == told
+        window.notice.dismiss()  # from now on it is in the table of runs
+        pages.show_page("compare")
+        pages.show_page("select")
+        assert window.notice.text() == ""
+        window.runs.show(window.runs.records[1])
+        window.runs.show(window.runs.records[0])
+        assert window.notice.text() == ""
+
+
 def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:
     window.session.change("pinning", parameters={**window.session.plan.parameters, "pinned": (99,)})
     window.commands["run"].trigger()

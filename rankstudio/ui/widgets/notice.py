@@ -93,6 +93,11 @@ class Notice(QWidget):
         """Return the message; empty while there is none."""
         return "" if self.isHidden() else self._text.text()
 
+    @property
+    def last_text(self) -> str:
+        """The message that is shown, or was the last."""
+        return self._text.text()
+
     @Slot()
     def dismiss(self) -> None:
         """Close the message."""

@@ -1,0 +1,94 @@
+"""What a run says of itself when it ends: why it failed, what its results want to be read with."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QObject, SignalInstance, Slot
+
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets.notice import Level
+
+_PAGES = frozenset({"select", "features", "queries", "report"})
+"""Pages that show one run."""
+
+
+class Pages(Protocol):
+    """The pages of the window."""
+
+    @property
+    def page(self) -> str:
+        """Key of the page that is shown."""
+
+    @property
+    def pageChanged(self) -> SignalInstance:
+        """Emitted where another one is shown."""
+
+
+class RunMessages(QObject):
+    """Shows a run's message where the run ends, and from then on beside the run, until somebody closes it.
+
+    It goes when another run or a page without it is shown, and comes again with the run. In the table of runs
+    it stays.
+
+    Parameters
+    ----------
+    runs : Runs
+    pages : Pages
+    notice : Notice
+        Where others have messages too, which stay.
+    """
+
+    def __init__(self, runs: Runs, pages: Pages, notice: Notice, parent: QObject) -> None:
+        super().__init__(parent)
+        self._runs, self._pages, self._notice = runs, pages, notice
+        self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
+        self._last: int | None = None  # the run that the notice was about
+        notice.closed.connect(self._close)
+        runs.removed.connect(self._forget)
+        for signal in (runs.shownChanged, pages.pageChanged):
+            signal.connect(self._follow)
+
+    def tell(self, record: RunRecord) -> None:
+        """Say what there is to say of a run that has ended."""
+        self._forget(record.key)
+        if record.state is RunState.FAILED:
+            self._open[record.key] = record.failure, "error"
+        elif record.notes:
+            self._open[record.key] = record.notes[0].what, "warning"
+        self._say(record.key)
+
+    def _say(self, key: int) -> None:
+        if key in self._open:
+            self._last = key
+            self._notice.say(*self._open[key])
+
+    @property
+    def _shown(self) -> bool:
+        """Whether the message that is read now is one of these."""
+        return self._last in self._open and self._notice.text() == self._open[self._last][0]
+
+    @Slot()
+    def _follow(self) -> None:
+        """Show the message of the run that is looked at, and none of another run."""
+        record, read = self._runs.shown, self._notice.text()
+        if read and not self._shown:
+            return
+        if record is not None and record.key in self._open and self._pages.page in _PAGES:
+            self._say(record.key)
+        elif read:
+            self._notice.hide()
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        if self._shown and self._last == key:
+            self._notice.hide()
+        self._open.pop(key, None)
+
+    @Slot()
+    def _close(self) -> None:
+        """Let a message that was closed not come again."""
+        if self._last in self._open and self._notice.last_text == self._open[self._last][0]:
+            del self._open[self._last]
