@@ -83,6 +83,8 @@ class Column:
         Attribute of the row object, or key of a mapping; the column's name in signals.
     title : str
         In the header.
+    full_title : str
+        In files, where there is room for more; "" for the title.
     align : {"left", "right", "center"}
         Numbers go to the right.
     format : str or callable
@@ -132,6 +134,12 @@ class Column:
     sort: Callable[[Row], Any] | None = None
     edited: Callable[[Row], str] | None = None
     paint: Callable[[QPainter, QRect, Colors, Row], QRect | None] | None = None
+    full_title: str = ""
+
+    @property
+    def written_title(self) -> str:
+        """What stands above it in a file."""
+        return self.full_title or self.title or self.key
 
     def of(self, row: Row) -> Any:
         """Return the value of this column in a row."""

@@ -17,7 +17,7 @@ def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = "
     """Return rows as separated text with a header line, numbers with all their digits."""
     kept = [c for c in columns if c.kind not in _DRAWN]
     return csv_text(
-        [c.title or c.key for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
+        [c.written_title for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
     )
 
 
@@ -29,4 +29,4 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     kept = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in kept] for row in rows]
     left = [i for i, c in enumerate(kept) if c.align == "left"]
-    return make([c.title or c.key for c in kept], texts, left) + "\n"
+    return make([c.written_title for c in kept], texts, left) + "\n"

@@ -19,6 +19,7 @@ from windows import open_window, settle
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.significance import compare_runs
+from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.results import paired_tests
@@ -195,6 +196,33 @@ def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
     assert [row.mean for row in rows] == [values[row.key] for row in rows]
     header = views(window).tests.table.rows_as_csv().splitlines()[0]
     assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
+
+
+def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(window: MainWindow) -> None:
+    three_runs(window)
+    look(window, "tests")
+    table = views(window).tests.table
+    p = {"p_holm", "p_t_holm", "p_wilcoxon_holm"}
+
+    def shown() -> set[str]:
+        columns = enumerate(table.rows_model.columns)
+        return {column.key for number, column in columns if not table.isColumnHidden(number)}
+
+    for width, height in ((1024, 700), (1280, 760), (1440, 900)):
+        window.resize(width, height)
+        settle(window)
+        assert not table.horizontalScrollBar().maximum()
+        assert shown() >= p | {"key", "method", "mean_difference"}
+    window.workspace._pages["compare"].maximise(views(window))
+    wait_until(lambda: table.width() > 1200)
+    assert shown() >= p | {"low", "high", "wins", "ties", "losses", "mean", "differs"}
+    assert not table.horizontalScrollBar().maximum()
+    header = table.rows_as_csv().splitlines()[0]
+    assert header.endswith(",p Fisher,Holm,p t-test,Holm,p Wilcoxon,Holm,better,equal,worse")
+    row = next(row for row in paired(window) if row.found is not None)
+    (corrected,) = (column for column in table.rows_model.columns if column.key == "p_t_holm")
+    assert corrected.hint is not None
+    assert corrected.hint(row) == f"{p_text(row.found.p_t)} uncorrected"
 
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window_s_thread(
