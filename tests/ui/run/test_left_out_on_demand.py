@@ -207,9 +207,12 @@ def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method
     pick(window.sections.method.form, "method", method)
     settle(window)
     assert not box_of(window).isVisible()
+    assert not window.commands["left_out"].isEnabled()
     pick(window.sections.method.form, "method", "rankrls")
     settle(window)
-    assert box_of(window).isVisible()
+    assert box_of(window).isVisible() and not box_of(window).isChecked()
+    window.commands["left_out"].trigger()
+    assert box_of(window).isChecked()
 
 
 def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindow) -> None:
