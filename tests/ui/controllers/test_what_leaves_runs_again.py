@@ -1,0 +1,165 @@
+"""What the window exports of kernels, left-out queries, preferences, permutations, simulations runs again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data.test_preferences_in_the_window import write_preferences
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.cli import main
+from rankstudio.engine.experiment.reports import RESULT_FILES, write_results
+from rankstudio.engine.export.models import load_model
+from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+
+KERNEL = {"gamma": (0.05, 0.5), "regularization": (0.1, 1.0), "n_basis": 20}
+PLOTS, TABLES = {".png", ".svg", ".pdf", ".csv"}, {".csv", ".tex", ".md"}
+
+
+@pytest.fixture(autouse=True)
+def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep studies in a folder of the test's own, and what the terminal does with warnings out of others."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+
+def kernel(window: MainWindow, _: Path) -> None:
+    changes = {"method": "kernel-rankrls", "parameters": KERNEL, "select_by": "leave-query-out MAP"}
+    window.session.change("editing", **changes)
+
+
+def judged_by_a_kernel(window: MainWindow, _: Path) -> None:
+    greedy = {"regularization": (1.0,), "n_features_to_select": 3}
+    window.session.change("editing", parameters=greedy, ranker="kernel-rankrls", ranker_parameters=KERNEL)
+
+
+def left_out(window: MainWindow, _: Path) -> None:
+    window.session.change("editing", select_by="leave-query-out NDCG@10")
+
+
+def preferences(window: MainWindow, folder: Path) -> None:
+    assert window.session.dataset is not None
+    write_preferences(folder / "clicks.csv", window.session.dataset)
+    window.commands["open_preferences"].trigger()
+    wait_until(lambda: bool(window.session.plan.preferences))
+
+
+def export(window: MainWindow, folder: Path, *keys: str) -> dict[str, list[Path]]:
+    """Write what can be exported in all its formats, or some of it; return the files of each item."""
+    written: dict[str, list[Path]] = {}
+    for item in export_items(window.models, window.sections):
+        if item.unavailable or item.write is None or (keys and item.key not in keys):
+            continue
+        for _, suffix in item.formats:
+            path = folder / f"{item.key}{suffix}"
+            item.write(path)
+            written.setdefault(item.key, []).append(path)
+    return written
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    models = (path.relative_to(folder) for path in sorted(folder.glob("models/*")))
+    return {str(name): (folder / name).read_bytes() for name in (*RESULT_FILES, *models)}
+
+
+@pytest.mark.parametrize("choose", [kernel, judged_by_a_kernel, left_out, preferences])
+def test_plan_command_program_and_notebook_give_the_same_bytes(
+    window: MainWindow,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    choose: Callable[[MainWindow, Path], None],
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
+    monkeypatch.chdir(tmp_path)
+    choose(window, tmp_path)
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    out = tmp_path / "out"
+    out.mkdir()
+    written = export(window, out)
+    for key in ("plot-validation", "plot-criterion", "plot-heat"):
+        assert {path.suffix for path in written[key]} == PLOTS
+    for key in ("features", "runs"):
+        assert {path.suffix for path in written[key]} == TABLES
+    assert all(path.is_dir() or path.stat().st_size > 0 for paths in written.values() for path in paths)
+    assert load_model(written["model"][0]).features
+
+    (told,) = written["results"]
+    expected = files(told)
+    assert len(expected) == len(RESULT_FILES) + 2  # a model a fold
+    assert main(["run", str(written["plan-toml"][0]), "--out", str(tmp_path / "toml")]) == 0
+    assert files(tmp_path / "toml") == expected
+    command = shlex.split(written["plan-command"][0].read_text())
+    assert command[:2] == ["rankstudio", "run"]
+    assert main([*command[1:], "--out", str(tmp_path / "command")]) == 0
+    assert files(tmp_path / "command") == expected
+    program = written["plan-python"][0].read_text()
+    cells = json.loads(written["plan-notebook"][0].read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    for name, text in (("program", program), ("notebook", "\n".join(code[:3]))):
+        space: dict[str, Any] = {}
+        exec(text, space)
+        write_results(space["result"], tmp_path / name)
+        assert files(tmp_path / name) == expected
+
+
+def test_the_band_of_permuted_labels_is_what_the_terminal_says(
+    window: MainWindow, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    window.session.change("editing", parameters={"regularization": (4.0,), "n_features_to_select": 3})
+    finish(window)
+    window.session.look_at(2)
+    settle(window)
+    tests = window.models.permutations
+    window.commands["chance"].trigger()
+    wait_until(lambda: tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS)
+    settle(window)
+    written = export(window, tmp_path, "plot-criterion")["plot-criterion"]
+    assert {path.suffix for path in written} == PLOTS
+    (path,) = (path for path in written if path.suffix == ".csv")
+    rows = [row for row in csv.reader(path.read_text().splitlines()) if row[0].startswith("permuted")]
+    capsys.readouterr()
+    options = "--folds 2 --features 3 --lambda 4 --json"
+    assert main(["permute", str(folds), *options.split()]) == 0
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    names = ("permuted_mean", "permuted_low", "permuted_high")
+    assert [[float(cell) for cell in row[2:]] for row in rows] == [[s[name] for name in names] for s in steps]
+
+
+def test_deviations_are_what_the_terminal_says(
+    window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    window.commands["page_lab"].trigger()
+    settle(window)
+    lab = window.sections.lab.auc
+    for name, value in {"n_examples": "20", "shift": "0.5", "repetitions": "500", "values": "10"}.items():
+        editor = lab.form.field(name).editor
+        editor.selectAll()
+        QTest.keyClicks(editor, value)
+    lab.form.start.click()
+    wait_until(lambda: lab.form.status.text() == "done")
+    written = export(window, tmp_path, "lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd")
+    assert {path.suffix for path in written["lab-deviations"]} == TABLES
+    for key in ("plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
+        assert {path.suffix for path in written[key]} == PLOTS
+    capsys.readouterr()
+    options = "--examples 20 --shift 0.5 --repetitions 500 --json"
+    assert main(["lab", "auc", *options.split()]) == 0
+    told = json.loads(capsys.readouterr().out)["estimators"]
+    (path,) = (path for path in written["lab-deviations"] if path.suffix == ".csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert {row["estimator"]: float(row["mean"]) for row in rows} == {n: v["bias"] for n, v in told.items()}
+    assert [float(row["sd"]) for row in rows] == [v["conditional_sd"] for v in told.values()]
