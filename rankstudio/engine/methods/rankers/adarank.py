@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.session import ShardSession
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 
@@ -65,6 +72,8 @@ class AdaRank(LinearRanker):
     1
     """
 
+    accepts_shards = True
+
     value_: float
 
     def __init__(
@@ -84,39 +93,144 @@ class AdaRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds if self.repeats else min(self.n_rounds, n_features)
 
-    def learn(self, data: QueryData) -> Iterator[Step]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round; its criterion is the measure, to be lowered and so negative."""
-        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
-
         wanted, n = find_measure(self.measure), data.X.shape[1]
         n_rounds = self.checked("n_rounds")
         if not wanted.higher_is_better:
             raise ParameterError("measure", self.measure, "a measure of which more is better")
         direction, repeats = self.checked("direction"), self.checked("repeats")
-        evaluator = Evaluator(data.y, data.ptr, self.convention, [wanted])
-        columns = np.ascontiguousarray(data.X.T)
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
-        weak = np.array(
-            [evaluator.per_query(sign * column)[wanted.name] for sign in signs for column in columns]
-        )
-        coef, weights = np.zeros(n), np.full(weak.shape[1], 1.0 / weak.shape[1])
+        coef = np.zeros(n)
         order: dict[int, None] = {}
-        for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
-            gains = weak @ weights
-            if not repeats:
-                gains.reshape(-1, n)[:, list(order)] = -np.inf
-            best = int(np.argmax(gains))
-            gained = float(weights @ weak[best])
-            alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _PERFECT))
-            coef = coef.copy()
-            coef[best % n] += signs[best // n] * alpha
-            order.setdefault(best % n)
-            reached = evaluator.per_query(linear_scores(columns, coef[None, :])[0])[wanted.name]
-            yield Step(number, tuple(order), coef, -float(reached.mean()), np.empty(0))
-            if (reached >= 1.0 - _PERFECT).all():
-                return
-            weights = np.exp(-reached)
-            weights /= weights.sum()
+        with _rounds(by_shards(data), AdaRankWork(wanted.name, self.convention, signs)) as rounds:
+            yield from rounds.begin()
+            for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
+                gains = rounds.gains()
+                if not repeats:
+                    gains.reshape(-1, n)[:, list(order)] = -np.inf
+                best = int(np.argmax(gains))
+                gained = rounds.gained(best)
+                alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _PERFECT))
+                coef = coef.copy()
+                coef[best % n] += signs[best // n] * alpha
+                order.setdefault(best % n)
+                reached, perfect = yield from rounds.add(coef)
+                yield Step(number, tuple(order), coef, -reached, np.empty(0))
+                if perfect:
+                    return
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         self.value_ = -taken[-1].criterion
+
+
+@dataclass(frozen=True)
+class AdaRankWork:
+    """The work of boosting on a shard: what each weak ranker reaches there, and then the model.
+
+    Attributes
+    ----------
+    measure, convention : str
+    signs : tuple of float
+        The directions of weak rankers.
+    """
+
+    replayed: ClassVar[bool] = False
+
+    measure: str
+    convention: str
+    signs: tuple[float, ...]
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _Reached:
+        """Return a state that has measured every weak ranker."""
+        return _Reached(self, data, scratch.empty(len(self.signs) * data.X.shape[1], data.ptr.size - 1))
+
+
+class _Reached:
+    """What every weak ranker reaches in each query, shape (weak rankers, Q), and how to measure a model."""
+
+    def __init__(self, work: AdaRankWork, data: QueryData, weak: Floats) -> None:
+        self._work, self.weak = work, weak
+        evaluator = self._evaluator(data)
+        rankers = ((sign, column) for sign in work.signs for column in data.X.T)
+        for row, (sign, column) in zip(weak, rankers, strict=True):
+            row[:] = evaluator.per_query(sign * column)[work.measure]
+
+    def of(self, data: QueryData, coef: Floats) -> Floats:
+        """Return what a model reaches in each query, shape (Q,)."""
+        scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])[0]
+        reached: Floats = self._evaluator(data).per_query(scores)[self._work.measure]
+        return reached
+
+    def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
+        """Return the gains of weak rankers and, of the queries, weight, measure, number and how many fail."""
+        n_queries = data.ptr.size - 1
+        if message is None:
+            return self.weak.sum(axis=1), np.array([n_queries, 0.0, n_queries, n_queries], dtype=np.float64)
+        reached = self.of(data, message)
+        weights = np.exp(-reached)
+        failed = np.count_nonzero(~(reached >= 1.0 - _PERFECT))
+        return self.weak @ weights, np.array([weights.sum(), reached.sum(), n_queries, failed])
+
+    def _evaluator(self, data: QueryData) -> Any:
+        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+        return Evaluator(data.y, data.ptr, self._work.convention, [self._work.measure])
+
+
+@contextmanager
+def _rounds(data: TrainingData, work: AdaRankWork) -> Iterator[_Rounds | _ShardedRounds]:
+    if isinstance(data, ShardedQueryData):
+        with data.session(work) as session:
+            yield _ShardedRounds(session)
+    else:
+        yield _Rounds(data, work)
+
+
+class _Rounds:
+    """The state of boosting: the weights of the queries."""
+
+    def __init__(self, data: QueryData, work: AdaRankWork) -> None:
+        shape = len(work.signs) * data.X.shape[1], data.ptr.size - 1
+        self._data, self._reached = data, _Reached(work, data, np.empty(shape))
+        self._weights = np.full(shape[1], 1.0 / shape[1])
+
+    def begin(self) -> Generator[WorkProgress, None, None]:
+        yield from ()
+
+    def gains(self) -> Floats:
+        return np.asarray(self._reached.weak @ self._weights)
+
+    def gained(self, best: int) -> float:
+        return float(self._weights @ self._reached.weak[best])
+
+    def add(self, coef: Floats) -> Generator[WorkProgress, None, tuple[float, bool]]:
+        yield from ()
+        reached = self._reached.of(self._data, coef)
+        weights = np.exp(-reached)
+        self._weights = weights / weights.sum()
+        return float(reached.mean()), bool((reached >= 1.0 - _PERFECT).all())
+
+
+class _ShardedRounds:
+    """The same by sums over shards."""
+
+    def __init__(self, session: ShardSession) -> None:
+        self._session = session
+
+    def begin(self) -> Generator[WorkProgress, None, None]:
+        yield from self._sum(None)
+
+    def gains(self) -> Floats:
+        return np.array(self._gains)
+
+    def gained(self, best: int) -> float:
+        return float(self._gains[best])
+
+    def add(self, coef: Floats) -> Generator[WorkProgress, None, tuple[float, bool]]:
+        return (yield from self._sum(coef))
+
+    def _sum(self, coef: Floats | None) -> Generator[WorkProgress, None, tuple[float, bool]]:
+        gains, (weight, reached, count, failed) = yield from self._session.sum(coef, "measuring rankings")
+        self._gains = gains / weight
+        return float(reached / count), bool(failed == 0)

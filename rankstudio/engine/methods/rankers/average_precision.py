@@ -6,9 +6,11 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
+from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.optimization.pair_problem import Waiting
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent
+from rankstudio.engine.querywise.query_data import QueryData
 
 
 class AveragePrecisionLoss:
@@ -54,6 +56,14 @@ class AveragePrecisionLoss:
         -----
         O(m log m).
         """
+        offset, slopes = self.sums(scores)
+        share = 1.0 / max(1, self.n_queries)
+        slopes *= share
+        offset *= share
+        return Tangent(offset + dot(slopes, scores), offset, slopes)
+
+    def sums(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the plane's offset and slopes (m,) for the sum over queries in place of the mean."""
         losses, slopes = np.empty(self._n_relevant.size), np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
@@ -70,10 +80,7 @@ class AveragePrecisionLoss:
             )
 
         self._queries.spread(work)
-        share = 1.0 / max(1, self.n_queries)
-        slopes *= share
-        offset = share * float(losses.sum())
-        return Tangent(offset + dot(slopes, scores), offset, slopes)
+        return float(losses.sum()), slopes
 
 
 class AveragePrecisionPlanes(Linear):
@@ -101,3 +108,48 @@ class AveragePrecisionPlanes(Linear):
         """Return the plane where all scores are 0."""
         yield from ()
         return self._loss.tangent(np.zeros(self.X.shape[0]))
+
+
+class ShardedAveragePrecision:
+    """The same planes by sums over shards, as a ``PlaneProblem``: weights (n,) stand for scores.
+
+    Parameters
+    ----------
+    session : ShardSession
+        Of a :class:`FunctionWork` of :func:`average_precision_sums`.
+    n_features : int
+    """
+
+    def __init__(self, session: ShardSession, n_features: int) -> None:
+        self._session = session
+        self.n_features = n_features
+
+    def scores(self, w: Floats) -> Floats:
+        """Return the weights, which stand for their scores."""
+        return w
+
+    def weigh(self, slopes: Floats) -> Floats:
+        """Return the gradient, which stands for slopes."""
+        return slopes
+
+    def tangent(self, scores: Floats) -> Waiting[Tangent]:
+        """Return the plane at some weights."""
+        (loss, offset, count), slopes = yield from self._session.sum((scores,), "finding violated rankings")
+        share = 1.0 / max(1.0, count)
+        return Tangent(share * float(loss), share * float(offset), share * slopes)
+
+    def tangent_at_zero(self) -> Waiting[Tangent]:
+        """Return the plane where all scores are 0."""
+        return (yield from self.tangent(np.zeros(self.n_features)))
+
+
+def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Floats, Floats]:
+    """Return a shard's loss, offset and number of queries at weights (n,), and its slope (n,).
+
+    ``least`` is the label from which on a document is relevant.
+    """
+    queries = Queries(data.ptr)
+    linear, loss = Linear(data.X, queries), AveragePrecisionLoss(data.y >= least, queries)
+    scores = linear.scores(w)
+    offset, slopes = loss.sums(scores)
+    return np.array([offset + dot(slopes, scores), offset, loss.n_queries]), linear.weigh(slopes)

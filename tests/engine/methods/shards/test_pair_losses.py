@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
 from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.steps import Iteration, finish
 from rankstudio.engine.support import threads
 
-RANKERS = [
+RANKERS: list[ConvergingRanker] = [
     RankSVM(C=0.5, tol=1e-9),
     RankSVM(C=1e-3, loss="hinge", tol=1e-6),
     RankSVM(C=0.5, loss="hinge", solver="newton", tol=1e-6),
     RankSVM(C=0.1, loss="hinge", solver="bundle", tol=1e-4),
+    SVMMAP(C=5.0),
 ]
 
 
@@ -70,7 +73,7 @@ def test_sums_are_those_of_the_whole(
 @pytest.mark.parametrize("method", RANKERS, ids=str)
 @settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 3))
-def test_the_minimum_is_that_of_the_whole(method: RankSVM, documents: int, seed: int) -> None:
+def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: int, seed: int) -> None:
     data = problem(seed=seed)
     with threads.at_most(1):
         whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
@@ -85,7 +88,7 @@ def test_the_minimum_is_that_of_the_whole(method: RankSVM, documents: int, seed:
 
 
 @pytest.mark.parametrize("method", RANKERS, ids=str)
-def test_the_same_bits_everywhere(method: RankSVM, tmp_path: Path) -> None:
+def test_the_same_bits_everywhere(method: ConvergingRanker, tmp_path: Path) -> None:
     assert_same_everywhere(method, problem(60), tmp_path)
     assert_one_shard_is_whole(method, problem())
 

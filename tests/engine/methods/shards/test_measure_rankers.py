@@ -1,0 +1,40 @@
+"""Rankers that raise a measure, by shards: the rounds of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.adarank import AdaRank
+from rankstudio.engine.support import threads
+
+RANKERS: list[LinearRanker] = [
+    AdaRank(n_rounds=6),
+    AdaRank(measure="MAP", n_rounds=8, repeats=True, direction="descending"),
+]
+
+
+@pytest.mark.parametrize("method", RANKERS, ids=str)
+@settings(max_examples=10)
+@given(documents=st.integers(1, 90), seed=st.integers(0, 5))
+def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
+    data = problem(seed=seed, rounded=False)
+    with threads.at_most(1):
+        whole, sharded = steps(method, data), steps(method, cut(data, documents))
+    assert [step.selected for step in sharded] == [step.selected for step in whole]
+    for one, other in zip(whole, sharded, strict=True):
+        # Means over 30 queries, and a logarithm of two of them.
+        np.testing.assert_allclose(other.coef, one.coef, rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-11)
+
+
+@pytest.mark.parametrize("method", RANKERS, ids=str)
+def test_the_same_bits_everywhere(method: LinearRanker, tmp_path: Path) -> None:
+    assert_same_everywhere(method, problem(60), tmp_path)
+    assert_one_shard_is_whole(method, problem())
