@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.shards.session import InProcess
+from rankstudio.engine.methods.shards.session import InProcess, ShardSession, Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support import threads
@@ -49,6 +52,22 @@ def assert_same_bits(left: list[Step], right: list[Step]) -> None:
             assert np.array_equal(a, b, equal_nan=field.name != "selected"), field.name
 
 
+class Forgetful:
+    """Has works and messages sent, and every shard begun anew for each, as where workers are lost."""
+
+    @contextmanager
+    def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
+        assert not work.replayed
+
+        class Session:
+            def sum(self, message: Any, what: str = "") -> Generator[WorkProgress, None, Sums]:
+                there, heard = pickle.loads(pickle.dumps((work, message)))
+                with InProcess().session(data, there) as session:
+                    return (yield from session.sum(heard, what))
+
+        yield Session()
+
+
 def elsewhere(data: QueryData, documents: int, folder: Path) -> Iterator[ShardedQueryData]:
     """Yield the same shards mapped from a file, on 1, 2 and 5 threads, with and without room in memory."""
     np.save(folder / "X.npy", data.X)
@@ -66,6 +85,7 @@ def assert_same_everywhere(method: LinearRanker, data: QueryData, folder: Path, 
     expected = steps(method, cut(data, documents))
     for other in elsewhere(data, documents, folder):
         assert_same_bits(steps(method, other), expected)
+    assert_same_bits(steps(method, replace(cut(data, documents), executor=Forgetful())), expected)
     told: list[Any] = list(method.work(cut(data, documents)))
     assert any(isinstance(what, WorkProgress) for what in told)
 
