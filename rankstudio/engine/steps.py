@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from math import nan
 from typing import Any, ClassVar, TypeVar
 
@@ -151,15 +150,22 @@ class Note(WorkProgress):
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Generator[WorkProgress, None, Value]:
-    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value."""
-    for done in count():
+    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value.
+
+    Signs of life of its own pass, and do not count.
+    """
+    done = 0
+    while True:
         try:
-            next(work)
+            told = next(work)
         except StopIteration as end:
             value: Value = end.value
             return value
-        yield WorkProgress(what, min(1.0, done / most))
-    raise AssertionError  # count never ends
+        if isinstance(told, WorkProgress):
+            yield told
+        else:
+            yield WorkProgress(what, min(1.0, done / most))
+            done += 1
 
 
 @dataclass(frozen=True, eq=False)

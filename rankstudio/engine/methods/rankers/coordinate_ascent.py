@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.shards.function import FunctionWork, summed
+from rankstudio.engine.methods.shards.session import ShardSession
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.optimization.coordinate_ascent import Ascent
+from rankstudio.engine.optimization.coordinate_ascent import Ascent, AscentSearch
+from rankstudio.engine.optimization.pair_problem import Waiting
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, WorkProgress, telling
 
 
@@ -60,6 +67,8 @@ class CoordinateAscent(LinearRanker):
     0
     """
 
+    accepts_shards = True
+
     value_: float
     n_iter_: int
 
@@ -82,28 +91,29 @@ class CoordinateAscent(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        ascent = Ascent(data, self.measure, self.convention)
-        best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
-        for start in range(n_restarts):
-            coef = _start(ascent, rng if start else None)
-            value = ascent.value(coef)
-            for _ in range(max_iter):
-                before = value
-                order = rng.permutation(ascent.informative).tolist()
-                sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
-                coef, value = yield from sweep
-                if value > best_value or number == 0:
-                    best, best_value = coef, value
-                number += 1
-                yield Step(number, tuple(np.flatnonzero(best).tolist()), best, -best_value, np.empty(0))
-                if not value > before + tolerance:
-                    break
+        with _ascent(by_shards(data), self.measure, self.convention) as opened:
+            ascent = yield from opened
+            best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
+            for start in range(n_restarts):
+                coef = _start(ascent, rng if start else None)
+                value = yield from ascent.measured(coef)
+                for _ in range(max_iter):
+                    before = value
+                    order = rng.permutation(ascent.informative).tolist()
+                    sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
+                    coef, value = yield from sweep
+                    if value > best_value or number == 0:
+                        best, best_value = coef, value
+                    number += 1
+                    yield Step(number, tuple(np.flatnonzero(best).tolist()), best, -best_value, np.empty(0))
+                    if not value > before + tolerance:
+                        break
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
@@ -111,10 +121,74 @@ class CoordinateAscent(LinearRanker):
         self.n_iter_ = len(taken)
 
 
-def _start(ascent: Ascent, rng: np.random.Generator | None) -> Floats:
+def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
     """Return equal weights, or random ones, for the features that vary inside some query."""
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative
     weights = np.ones(used.size) if rng is None else rng.normal(size=used.size)
     coef[used] = weights / ascent.scale[used]
     return ascent.normalise(coef)
+
+
+@contextmanager
+def _ascent(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
+    """Provide what returns the search on some data, in memory or by sums over shards."""
+    if isinstance(data, ShardedQueryData):
+        wanted = find_measure(measure)
+        with data.session(FunctionWork(partial(_measured, wanted.name, convention))) as session:
+            yield _sharded(session, data, 1.0 if wanted.higher_is_better else -1.0)
+    else:
+        yield _at_once(Ascent(data, measure, convention))
+
+
+def _at_once(ascent: AscentSearch) -> Waiting[AscentSearch]:
+    yield from ()
+    return ascent
+
+
+def _sharded(session: ShardSession, data: ShardedQueryData, sign: float) -> Waiting[AscentSearch]:
+    (squares,) = yield from summed(data, "measuring models", _squares)
+    return ShardedAscent(session, np.sqrt(squares / data.y.size), sign)
+
+
+class ShardedAscent(AscentSearch):
+    """The search by sums over shards.
+
+    Parameters
+    ----------
+    session : ShardSession
+        Of what returns sums over queries of a measure, of a model with each of some changes of one weight.
+    scale : ndarray of shape (n,)
+    sign : float
+        -1.0 for a measure of which less is better.
+    """
+
+    def __init__(self, session: ShardSession, scale: Floats, sign: float) -> None:
+        super().__init__(scale)
+        self._session, self._sign = session, sign
+
+    def measured(self, coef: Floats) -> Waiting[float]:
+        """Return the value of one model (n,)."""
+        return float((yield from self.changed(coef, 0, np.zeros(0)))[0])
+
+    def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
+        """Return the value of a model with each of some changes of one weight; without one, its own."""
+        total, count = yield from self._session.sum((coef, feature, changes), "measuring models")
+        worst = np.full(total.shape, -np.inf)
+        return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
+
+
+def _squares(data: QueryData) -> tuple[Floats]:
+    return ((data.centred[0] ** 2).sum(axis=0),)
+
+
+def _measured(
+    measure: str, convention: str, data: QueryData, coef: Floats, feature: int, changes: Floats
+) -> tuple[Floats, Floats]:
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+    scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])
+    if changes.size:
+        scores = scores + changes[:, None] * data.X[:, feature]
+    values = Evaluator(data.y, data.ptr, convention, [measure]).per_query_many(scores)[measure]
+    return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)

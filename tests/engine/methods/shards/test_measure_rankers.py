@@ -12,10 +12,13 @@ from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, 
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.adarank import AdaRank
+from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.support import threads
 
 RANKERS: list[LinearRanker] = [
     AdaRank(n_rounds=6),
+    CoordinateAscent(measure="MAP", n_restarts=2, max_iter=2),
+    CoordinateAscent(measure="Disagreement", n_restarts=1, max_iter=2),
     AdaRank(measure="MAP", n_rounds=8, repeats=True, direction="descending"),
 ]
 
