@@ -9,7 +9,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.lasso_path import independent, lasso_path
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.query_sums import products
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.steps import WorkProgress
 
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
@@ -56,6 +57,8 @@ class L1Path(PathSelector):
     array([0, 1, 3])
     """
 
+    accepts_shards = True
+
     alphas_: Floats
     lasso_alphas_: Floats
     lasso_coefs_: Floats
@@ -71,11 +74,11 @@ class L1Path(PathSelector):
         self.regularization = regularization
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
-        gram, right = data.gram
+        gram, right = yield from products(data)
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if scaling == "unit" else np.ones(used.size)
@@ -88,17 +91,18 @@ class L1Path(PathSelector):
         first[used] = entered
         order = np.argsort(-np.nan_to_num(first, nan=-1.0), kind="stable")[:k].astype(np.int64)
         found = {"alphas_": first, "lasso_alphas_": alphas, "lasso_coefs_": weights}
-        return Ordering(order, _residual_correlations(data, order, scaling, found), found)
+        return Ordering(order, _residual_correlations(gram, right, order, scaling, found), found)
 
 
-def _residual_correlations(data: QueryData, order: Ints, scaling: str, found: Mapping[str, Floats]) -> Floats:
+def _residual_correlations(
+    gram: Floats, right: Floats, order: Ints, scaling: str, found: Mapping[str, Floats]
+) -> Floats:
     """Return what each feature could still explain when the next one comes in, shape (k, n).
 
     |x_j' (y - X w)| at the knot, for features of length 1 where the lasso sees them so. The features that are
     in the model or have been are no candidates, nor are combinations of those with weight; NaN where the path
     takes no more features in.
     """
-    gram, right = data.gram
     length = np.sqrt(np.diag(gram))
     scale = length if scaling == "unit" else np.ones(length.size)
     compared = np.full((order.size, length.size), np.nan)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress, finish
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.methods.shards.query_sums import products
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.steps import WorkProgress
+
+Weights = Callable[[Ints], Generator[WorkProgress, None, Floats]]
 
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Of the greatest importance: two that differ by no more are equal but for the rounding of a solution, or for
@@ -59,6 +61,8 @@ class RecursiveElimination(PathSelector):
     array([0, 1, 3])
     """
 
+    accepts_shards = True
+
     ranking_: Ints
 
     def __init__(
@@ -80,29 +84,27 @@ class RecursiveElimination(PathSelector):
         return self.ranker == "rankrls"
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         importance, ranker = self.checked("importance"), self.checked("ranker")
         regularization, C = self.checked("regularization"), self.checked("C")
-        squares = np.diag(data.gram[0])
+        gram, right = yield from products(data)
+        squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
-        with pool() as (executor, workers):
-            if ranker == "rankrls":
-                weights = _rankrls_weights(data, regularization)
-            else:
-                weights = _ranksvm_weights(data, C, executor, workers)
+        least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
+        with least_squares if ranker == "rankrls" else _ranksvm_weights(data, C) as weights:
             order, compared = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker], k)
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(order[:k], compared, {"ranking_": ranking})
 
 
-def _rankrls_weights(data: QueryData, regularization: float) -> Callable[[Ints], Floats]:
+def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
     """Return the function that learns RankRLS with some columns."""
-    gram, right = data.gram
 
-    def weights(columns: Ints) -> Floats:
+    def weights(columns: Ints) -> Generator[WorkProgress, None, Floats]:
+        yield from ()
         matrix = gram[np.ix_(columns, columns)]
         matrix[np.diag_indices_from(matrix)] += regularization
         return np.asarray(np.linalg.solve(matrix, right[columns]))
@@ -110,26 +112,24 @@ def _rankrls_weights(data: QueryData, regularization: float) -> Callable[[Ints],
     return weights
 
 
-def _ranksvm_weights(
-    data: QueryData, C: float, executor: Executor | None, workers: int
-) -> Callable[[Ints], Floats]:
-    """Return the function that learns RankSVM with some columns."""
+@contextmanager
+def _ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
+    """Provide the function that learns RankSVM with some columns."""
+    from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
     from rankstudio.engine.optimization.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
-    from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415 - numba, where it is needed
-    from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba
 
-    pairs = Pairs(data.y, data.ptr, executor, workers)
+    with pairs_of(data) as pairs:
 
-    def weights(columns: Ints) -> Floats:
-        problem = LinearPairs(np.ascontiguousarray(data.X[:, columns]), pairs)
-        return finish(solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))).w
+        def weights(columns: Ints) -> Generator[WorkProgress, None, Floats]:
+            descent = minimise_squared_hinge(pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER)
+            return (yield from solution(descent)).w
 
-    return weights
+        yield weights
 
 
 def _eliminating(
-    weights: Callable[[Ints], Floats], constant: Bools, scale: Floats, tie: float, k: int
+    weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Generator[WorkProgress, None, tuple[Ints, Floats]]:
     """Return the columns in the opposite order of their elimination, and the importances at the first k."""
     # In the order in which they would come back; what is dropped is at the end.
@@ -138,7 +138,7 @@ def _eliminating(
     compared = np.full((k, scale.size), np.nan)
     while left.size > 1:
         yield WorkProgress("eliminating features", 1.0 - left.size / scale.size)
-        importance = np.abs(weights(left)) * scale[left]
+        importance = np.abs((yield from weights(left))) * scale[left]
         if left.size <= k:
             compared[left.size - 1, left] = importance
         place = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])

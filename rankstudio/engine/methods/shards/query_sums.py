@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,13 @@ def gram(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, 
         data.remembered["gram"] = squares, right, varying > 0
     found: tuple[Floats, Floats, Bools] = data.remembered["gram"]
     return found
+
+
+def products(data: TrainingData) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
+    """Return X^'X^ (n, n) and X^'y^ (n,), of shards as :func:`gram` does."""
+    if isinstance(data, ShardedQueryData):
+        return (yield from gram(data))[:2]
+    return data.gram
 
 
 def informative_columns(data: TrainingData) -> Generator[WorkProgress, None, Bools]:
@@ -59,4 +67,5 @@ def _products(data: QueryData) -> tuple[Floats, ...]:
 def _left_out(
     data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
 ) -> tuple[Floats]:
-    return (left_out_errors(data, order, factor, along, regularization),)
+    # As of other documents: what is remembered of a shard stays, and would be all of its centred features.
+    return (left_out_errors(replace(data), order, factor, along, regularization),)

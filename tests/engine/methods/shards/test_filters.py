@@ -21,6 +21,8 @@ from sharded_problems import (
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
 from rankstudio.engine.methods.selection.gas import GAS
+from rankstudio.engine.methods.selection.l1_path import L1Path
+from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.memory import within
@@ -32,6 +34,9 @@ FILTERS: list[LinearRanker] = [
     ExpectedDivergence(4),
     ExpectedDivergence(density="released"),
     ExpectedDivergence(3, kde="exact"),
+    L1Path(3),
+    RecursiveElimination(3),
+    RecursiveElimination(2, ranker="ranksvm"),
     GAS(4),
     GAS(3, importance="ndcg@10", c=0.5),
 ]
