@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
@@ -60,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file; - prints it")
     parser.add_argument("--data", type=Path, help="a LETOR file or a folder of folds to try it on")
+    add_memory_option(parser)
     parser.add_argument("--no-proof", action="store_true", help="write it only")
     add_force_option(parser)
     parser.add_argument("--json", action="store_true", help="print what was written and found as JSON")

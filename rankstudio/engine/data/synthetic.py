@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.letor.missing_values import normalize_queries
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.file_pages import in_file, joined_rows
 
 N_PARTS = 5
 
@@ -160,6 +162,13 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     return tuple(folds)
 
 
+def _joined(features: Sequence[Floats]) -> Floats:
+    """Return matrices one behind the other; in a file, where one of them is in a file."""
+    if any(in_file(X) for X in features):
+        return joined_rows(features, memory_mapped.folder())
+    return np.concatenate(features)
+
+
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Put datasets of the same features and of different queries one behind the other.
 
@@ -175,7 +184,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         )
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     arrays = (
-        np.concatenate([d.X for d in datasets]),
+        _joined([d.X for d in datasets]),
         np.concatenate([d.y for d in datasets]),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.sum([d.missing for d in datasets], axis=0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.shard import shards_of
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,11 @@ def ranking_proof(
     files : Files
         What is to be read back.
     parts : sequence of RankingDataset
-        Documents, filled as the model needs it and not scaled.
+        Documents, filled as the model needs it and not scaled. Large parts are tried some queries at a time.
     """
     wrote_single = form.single != ""
     counts = np.zeros(3, dtype=np.int64)
-    for part in parts:
+    for part in _in_shards(parts):
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         given = _inputs(function, part)
         try:
@@ -109,8 +111,24 @@ def ranking_proof(
             return unproved(f"it could not be read back ({error}).")
         same = [ranked_alike(expected, scores, part.query_ptr).sum() for scores in (found, again)]
         counts += [part.n_queries, *same]
+        release(part.X)
     n_queries, identical, single = counts.tolist()
     return RankingProof(n_queries, identical, single if wrote_single else None, form.single)
+
+
+def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
+    """Yield the documents of parts, those of large ones some queries at a time."""
+    for part in parts:
+        for shard in shards_of(part.query_ptr):
+            yield RankingDataset(
+                part.X[shard.rows],
+                part.y[shard.rows],
+                part.query_ptr[shard.first_query : shard.end_query + 1] - shard.first_row,
+                part.query_ids[shard.first_query : shard.end_query],
+                part.feature_ids,
+                part.feature_names,
+                sparse=part.sparse,
+            )
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:

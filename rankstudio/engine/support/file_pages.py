@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import mmap
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Floats, Ints
+
+_BLOCK = 1 << 22  # numbers that are copied at a time
 
 
 def release(array: NDArray[Any]) -> None:
@@ -38,6 +47,62 @@ def release(array: NDArray[Any]) -> None:
 def in_file(array: NDArray[Any]) -> bool:
     """Tell whether the numbers of an array are those of a file mapped into memory."""
     return _mapped(array) is not None
+
+
+def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
+    """Return an array of float64 that is mapped from a file without a name, which goes with the array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of one number at least.
+    folder : Path
+        Where the file is: on a disk, as that of the system for temporary files may be memory.
+
+    Raises
+    ------
+    OSError
+        Where the disk has no room.
+    """
+    size = 8 * math.prod(shape)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        # A page of a file that is found to have no room when it is written ends the process.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        array: Floats = np.ndarray(shape, np.float64, mmap.mmap(file.fileno(), size))
+    return array
+
+
+def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
+    """Return some rows of a matrix that is mapped from a file, mapped from another one.
+
+    O(m'n) for m' rows, a block at a time.
+    """
+    taken = empty_in_file((rows.size, X.shape[1]), folder)
+    step = max(1, _BLOCK // X.shape[1])
+    for first in range(0, rows.size, step):
+        some = rows[first : first + step]
+        np.take(X, some, axis=0, out=taken[first : first + step])
+        release(X[some.min() : some.max() + 1])
+        release(taken[first : first + step])
+    return taken
+
+
+def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
+    """Return matrices one behind the other, mapped from a file; O(mn), a block at a time."""
+    width = matrices[0].shape[1]
+    joined = empty_in_file((sum(len(X) for X in matrices), width), folder)
+    step, at = max(1, _BLOCK // width), 0
+    for X in matrices:
+        for first in range(0, len(X), step):
+            rows = X[first : first + step]
+            joined[at : at + len(rows)] = rows
+            release(rows)
+            release(joined[at : at + len(rows)])
+            at += len(rows)
+    return joined
 
 
 def _mapped(array: Any) -> mmap.mmap | None:

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.methods.shards.sharded_data import in_memory
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag
+from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
@@ -142,7 +143,7 @@ class QueryTasks:
         if id(fold) not in self._training:
             while len(self._training) >= _FOLDS:
                 self._training.popitem(last=False)
-            self._training[id(fold)] = fold, in_memory(group_training(fold), "The comparison of queries")
+            self._training[id(fold)] = fold, in_memory(group_training(fold), tr("The comparison of queries"))
         return self._training[id(fold)][1]
 
     def _scored(self, step: Step, fold: Fold, part: str) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, ended
+from experiment.small import assert_same, ended, quick
 
 from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
+from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -71,7 +72,7 @@ def test_memory_disk_threads_and_processes_give_the_same_bits(
 def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(
     dataset: FoldedDataset, on_disk: FoldedDataset
 ) -> None:
-    plan = Plan("large", "rfe", {"n_features_to_select": 5, "regularization": 1.0}, measures=("MAP",))
+    plan = Plan("large", "lambdamart", quick(method("lambdamart")), measures=("MAP",))
     assert_same(ended(run(plan, on_disk)), ended(run(plan, dataset)))
     with (
         memory.within(1e6),

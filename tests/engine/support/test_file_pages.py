@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.engine.support.file_pages import in_file, release
+from rankstudio.engine.support.file_pages import empty_in_file, in_file, joined_rows, release, taken_rows
 
 
 def resident() -> int:
@@ -46,3 +46,28 @@ def test_what_was_written_to_a_file_of_stays(tmp_path: Path) -> None:
     array[:] = 7.0
     release(array)
     assert (array == 7.0).all()
+
+
+def test_rows_that_are_taken_of_a_file_are_in_a_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.random((300_000, 20))
+    np.save(tmp_path / "X.npy", values)
+    rows = np.flatnonzero(rng.random(300_000) < 0.4)
+    taken = taken_rows(np.load(tmp_path / "X.npy", mmap_mode="r"), rows, tmp_path)
+    assert in_file(taken)
+    assert np.array_equal(taken, values[rows])
+    assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]  # the file has no name
+
+
+def test_an_array_in_a_file_keeps_what_is_written(tmp_path: Path) -> None:
+    array = empty_in_file((700, 3), tmp_path)
+    array[:] = 5.0
+    release(array)
+    assert (array == 5.0).all()
+
+
+def test_matrices_are_joined_in_a_file(tmp_path: Path) -> None:
+    parts = [np.random.default_rng(i).random((90_000 + i, 20)) for i in range(4)]
+    joined = joined_rows(parts, tmp_path)
+    assert in_file(joined)
+    assert np.array_equal(joined, np.concatenate(parts))

@@ -7,6 +7,7 @@ whatever the folds.
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
@@ -21,9 +23,10 @@ from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.file_pages import in_file, taken_rows
 
 PERCENT = 100
+_OF_DISK = 0.9  # that is free, which folds may take
 LEAVE_QUERY_OUT = "leave-query-out"
 
 
@@ -48,7 +51,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     ParameterError
         For a k or a seed outside its range.
     DatasetError
-        For fewer than k queries, folds too large for the memory, or as `whole`.
+        For fewer than k queries, folds too large for the memory or the disk, or as `whole`.
 
     Notes
     -----
@@ -253,13 +256,15 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
     Notes
     -----
-    O(m'n) for the m' documents taken. What tells of a file (source, warnings, counts of missing values) stays
-    behind; comments are still decoded only when somebody asks.
+    O(m'n) for the m' documents taken. Those of data that are mapped from files go to a file, too. What tells
+    of a file (source, warnings, counts of missing values) stays behind; comments are still decoded only when
+    somebody asks.
     """
     chosen = np.sort(queries)
     sizes = np.diff(dataset.query_ptr)
     rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
-    arrays = dataset.X[rows], dataset.y[rows], np.concatenate([[0], np.cumsum(sizes[chosen])])
+    taken = taken_rows(dataset.X, rows, memory_mapped.folder()) if in_file(dataset.X) else dataset.X[rows]
+    arrays = taken, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes[chosen])])
     for array in arrays:
         array.flags.writeable = False
     X, y, query_ptr = arrays
@@ -339,15 +344,19 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
 
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
-    """Raise `DatasetError` before the folds are more than the machine can hold."""
-    mapped = in_file(dataset.folds[0].train.X)
-    if mapped and needed > memory.budget():
-        raise DatasetError(
-            tr(
-                "{name}: to make folds of data that are read from the disk takes {needed} of memory, where "
-                "{budget} may be used; please take the folds as they are given, or allow more memory."
-            ).format(name=dataset.name, needed=memory.size(needed), budget=memory.size(memory.budget()))
-        )
+    """Raise `DatasetError` before folds are more than memory, or a disk for those of files, holds."""
+    if in_file(dataset.folds[0].train.X):
+        folder = memory_mapped.folder()
+        free = shutil.disk_usage(folder).free
+        if needed > _OF_DISK * free:
+            raise DatasetError(
+                tr(
+                    "{name}: so many folds of data that are read from the disk need {needed} in {folder}, "
+                    "where {free} are free; please make fewer, or a single split, or name another folder by "
+                    "RANKSTUDIO_CACHE_DIR."
+                ).format(name=dataset.name, needed=memory.size(needed), folder=folder, free=memory.size(free))
+            )
+        return
     if needed > 0.9 * memory.available():
         raise DatasetError(
             tr(

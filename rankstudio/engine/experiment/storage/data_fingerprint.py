@@ -10,6 +10,9 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, Source
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.support.file_pages import release
+
+_ROWS = 1 << 15  # that are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,10 @@ def _of_arrays(part: RankingDataset) -> str:
     digest = hashlib.sha256()
     for array in (part.X, part.y, part.query_ptr, part.feature_ids):
         digest.update(f"{array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
+        for first in range(0, len(array), _ROWS):
+            rows = np.ascontiguousarray(array[first : first + _ROWS])
+            digest.update(rows.data)
+            release(rows)
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import mmap
-import os
-import tempfile
 import threading
 from pathlib import Path
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.file_pages import in_file, release
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 
 
 class Room:
@@ -22,8 +20,8 @@ class Room:
     n_bytes : float
         At most so many.
     folder : Path, optional
-        Where the files are of what does not fit; that of the system for temporary files by default. They have
-        no names, and are gone with the process.
+        Where the files are of what does not fit; that of the parsed data by default. They have no names, and
+        are gone with the process.
     """
 
     def __init__(self, n_bytes: float, folder: Path | None = None) -> None:
@@ -80,13 +78,7 @@ class Scratch:
         if not count or self._room.taken(8 * count, spare):
             self._taken += 8 * count
             return np.empty(shape)
-        with tempfile.TemporaryFile(dir=self._room.folder) as file:
-            # A page of a file that is found to have no room when it is written ends the process.
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, 8 * count)
-            else:
-                file.truncate(8 * count)
-            array: Floats = np.ndarray(shape, np.float64, mmap.mmap(file.fileno(), 8 * count))
+        array = empty_in_file(shape, self._room.folder or memory_mapped.folder())
         self._mapped.append(array)
         return array
 

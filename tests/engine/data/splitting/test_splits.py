@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import k_fold, nested, select_queries, single_split, whole
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support.file_pages import in_file
 
 
 def one_file(sizes: list[int]) -> FoldedDataset:
@@ -209,3 +211,31 @@ def test_letors_datasets_are_whole_again_and_divided_anew(letor_dir, place, docu
     assert sum(fold.test.n_documents for fold in folds) == documents
     assert {fold.test.n_queries for fold in folds} == {queries // 10, queries // 10 + 1}
     assert sorted(i for fold in folds for i in fold.test.document_ids) == sorted(everything.document_ids)
+
+
+def mapped(folder, dataset: FoldedDataset) -> FoldedDataset:
+    """Return a dataset of one fold whose features are read from files."""
+    parts = {}
+    for name, part in dataset.folds[0].parts.items():
+        np.save(folder / f"{name}.npy", part.X)
+        parts[name] = replace(part, X=np.load(folder / f"{name}.npy", mmap_mode="r"))
+    return replace(dataset, folds=(Fold(1, **parts),))
+
+
+def test_folds_of_data_from_the_disk_are_on_the_disk(tmp_path) -> None:
+    sample = open_sample()
+    one = replace(sample, folds=sample.folds[:1])
+    found, expected = k_fold(mapped(tmp_path, one), 3, seed=4), k_fold(one, 3, seed=4)
+    for fold, other in zip(found.folds, expected.folds, strict=True):
+        for name, part in fold.parts.items():
+            assert in_file(part.X)
+            assert np.array_equal(part.X, other.parts[name].X)
+            assert part.query_ids == other.parts[name].query_ids
+
+
+def test_folds_too_large_for_the_disk_are_refused_before_they_are_made(tmp_path, monkeypatch) -> None:
+    sample = open_sample()
+    data = mapped(tmp_path, replace(sample, folds=sample.folds[:1]))
+    monkeypatch.setattr(protocols.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(DatasetError, match=r"where 0\.0 MB are free; please make fewer"):
+        k_fold(data, 3)
