@@ -288,6 +288,7 @@ class CurvesPanel(Panel):
     def _lay_out(self) -> None:
         row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
+        self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)

@@ -31,6 +31,7 @@ from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 
 _LEAST_RIGHT = 340  # pixels, with which the names of features can be read
+_LEAST_HEAT = 190  # with which the cells of a map can be told apart
 
 
 class Sections(QObject):
@@ -92,6 +93,7 @@ class Sections(QObject):
         """Return the pages with their panels, laid out."""
         data = row("data", (self.data.panel, self.data.statistics), (0, 1), (300, 1020))
         below = row("below-curves", (self.run.candidates, self.run.heat), (1, 1), (370, 370))
+        self.run.heat.setMinimumWidth(_LEAST_HEAT)
         self.run.arranged.connect(lambda: _hide_where_empty(below))
         middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))

@@ -12,6 +12,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.method.fields import Field
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.panel_window import PanelWindow
@@ -265,6 +266,24 @@ def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> No
     candidates = window.sections.run.candidates
     assert candidates.verdict.text().startswith("Step ")
     assert candidates.accessibleName().startswith("Candidates at step ")
+
+
+def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: MainWindow) -> None:
+    judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
+    window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
+    finish(window)
+    window.session.look_at(1)
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
+    settle(window)
+    form, run = window.sections.method.form, window.sections.run
+    assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
+    assert run.heat.isVisible() and run.heat.width() >= 190
+    editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
+    assert len(editors) > 5
+    for editor in editors:
+        assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
+        assert editor.visibleRegion().boundingRect().width() in (editor.width(), 0)  # 0: below what is seen
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 700), (960, 600)])
