@@ -12,13 +12,14 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import METAVARS
 from rankstudio.cli.step_counter import last_state
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.number_grid import format_number
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+    from rankstudio.engine.analysis.simulation.simulation import Simulation
     from rankstudio.engine.analysis.simulation.summary import DeviationSummary
     from rankstudio.engine.analysis.simulation.variation import VariedDeviations
     from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -51,7 +52,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     selection = commands.add_parser(
         "selection", help="greedy RankRLS on queries drawn from real data, with all others as the truth"
     )
-    selection.add_argument("data", metavar="DATA", type=Path, help="a data file, or a folder of folds")
+    selection.add_argument(
+        "data", metavar="DATA", nargs="?", type=Path, help="a data file, or a folder of folds"
+    )
+    selection.add_argument("--sample", action="store_true", help="the bundled sample in place of DATA")
     _add_parameters(selection, "selection")
     selection.add_argument(
         "--convention", choices=list(CONVENTIONS), help="whose measures; what is usual for the data else"
@@ -59,6 +63,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     selection.add_argument(
         "--no-test", action="store_true", help="draw no queries of the test part, where there is one fold"
     )
+    opened = selection.add_argument_group("how the data are opened, as in a plan")
+    opened.add_argument("--missing", help='missing values: "query_min" (default), "zero" or "refuse"')
+    opened.add_argument("--normalize", help='"none" (default) or "query_minmax"')
+    opened.add_argument("--protocol", help='folds, which order the documents: "given" by default')
+    opened.add_argument("--protocol-seed", type=int, metavar="K", help="for dealing queries to folds")
     add_column_options(selection.add_argument_group("what the columns of tables are"))
 
 
@@ -92,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
     found, varied = state.found, state.varied
     if args.json:
-        print(as_json({**shown, **as_dict(state)}))
+        print(as_json({**shown, **state.as_dict()}))
     else:
         said = [f"{name.removeprefix('n_')} {_shown(value)}" for name, value in shown.items()]
         print(", ".join(word for word in said if not word.endswith(" None")))
@@ -132,9 +141,9 @@ def _simulation(
     dataset, data = None, {}
     if kind == "selection":
         from rankstudio.engine.analysis.simulation.simulation import without_test
-        from rankstudio.engine.data.folders import open_dataset
+        from rankstudio.engine.experiment.runner import open_data
 
-        opened = open_dataset(args.data, columns=columns_from(args))
+        opened = open_data(_plan(args))
         data = {"data": opened.name}
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
@@ -142,6 +151,16 @@ def _simulation(
     simulation.check(dataset)
     said = {name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")}
     return simulation, dataset, {**data, **said}
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """Return the plan that says which data are opened, and how."""
+    if (args.data is None) is not args.sample:
+        raise PlanError("DATA: expected a data file, a folder of folds, or --sample, and one of them only.")
+    told = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
+    told |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
+    place = SAMPLE if args.sample else str(args.data)
+    return Plan(place, **{name: value for name, value in told.items() if value is not None})
 
 
 def _one(p: Parameter, given: str | None) -> Any:
@@ -152,35 +171,6 @@ def _one(p: Parameter, given: str | None) -> Any:
     if p.several(value):
         raise ParameterError(p.label, given, p.expected)
     return value
-
-
-def as_dict(state: SimulationProgress) -> dict[str, Any]:
-    """Return what was found as plain values."""
-    varied = state.varied
-    if varied is None:
-        return _as_dict(state.found)
-    values = zip(varied.values, varied.summaries, strict=True)
-    each = [{"value": value, **_as_dict(summary)} for value, summary in values]
-    return {**_as_dict(state.found), "varied": {"quantity": varied.quantity, "values": each}}
-
-
-def _as_dict(found: DeviationSummary) -> dict[str, Any]:
-    columns = {
-        "bias": found.bias,
-        "standard_error": found.standard_error,
-        "conditional_sd": found.sd,
-        "unconditional_sd": found.unconditional_sd,
-        "repetitions": found.counts,
-    }
-    estimators = {
-        name: {column: values[place].item() for column, values in columns.items()}
-        for place, name in enumerate(found.estimators)
-    }
-    return {
-        "done": found.done,
-        "truth": {"mean": found.truth, "sd": found.truth_sd},
-        "estimators": estimators,
-    }
 
 
 def _table(found: DeviationSummary) -> str:

@@ -50,6 +50,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         _run_item(models.runs.shown, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
+        *_simulation_items(sections),
         *_plan_items(session, name),
     )
 
@@ -232,6 +233,23 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
         yield ExportItem(
             f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
         )
+
+
+def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
+    """Yield the simulation that is seen as what does it again."""
+    code = sections.lab.code()
+    if code is None:
+        return
+    why = "" if code else tr("Nothing was simulated yet.")
+    said = (
+        ("command", tr("Simulation as a command"), tr("The command that does it again in a terminal."), "sh"),
+        ("python", tr("Simulation as Python"), tr("A program that does it again with the library."), "py"),
+    )
+    for key, label, text, ending in said:
+        made = code.get(key, "")
+        write, formats = partial(_write_text, made), ((ending, f".{ending}"),)
+        name = f"simulation-{key}"
+        yield ExportItem(f"lab-{key}", label, text, formats, name, write, made.rstrip, unavailable=why)
 
 
 def _write_text(text: str, path: Path) -> None:

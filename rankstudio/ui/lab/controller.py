@@ -83,3 +83,13 @@ class LabController(QObject):
         label, about = tr("Deviations by estimator"), tr("Mean and standard deviation of each estimator.")
         table = self.tab.deviations.table
         return (("lab-deviations", label, about, table),) if table.isVisible() else ()
+
+    def code(self) -> dict[str, str] | None:
+        """Return what simulates again what is seen, a "command" and a "python" program; {} where nothing is.
+
+        None where no simulation is seen.
+        """
+        request, progress = self.tab.request, self.tab.progress
+        if not self.tab.form.isVisible():
+            return None
+        return request.as_code(progress) if request is not None and progress is not None else {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankstudio.engine.analysis.simulation.simulation import Simulation
+import rankstudio
+from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
+from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 
@@ -28,3 +30,12 @@ class SimulationRequest:
     dataset: FoldedDataset | None = None
     plan: Plan | None = None
     test: bool = True
+
+    def as_code(self, progress: SimulationProgress) -> dict[str, str]:
+        """Return what does again what is finished, to the same bits: a "command", and a "python" program."""
+        finished = self.simulation.finished(progress)
+        with_these = {"RankStudio": rankstudio.__version__}
+        return {
+            "command": simulation_as_command(finished, self.plan, test=self.test) + "\n",
+            "python": simulation_as_python(finished, self.plan, test=self.test, computed_with=with_these),
+        }

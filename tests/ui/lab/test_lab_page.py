@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
 from windows import open_window, settle, write_folds
 
+from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import without_test
@@ -181,6 +184,42 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
         plot.flush()
         assert plot.accessibleDescription() == plot.summary() != ""
         assert plot.numbers()[1]
+
+
+def test_what_was_simulated_is_exported_as_what_does_it_again(
+    five_folds: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    window, controller = five_folds, five_folds.sections.lab
+    controller.tabs.setCurrentIndex(1)
+    own = controller.selection
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    assert items["lab-command"].unavailable == "Nothing was simulated yet."
+    write(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
+    press(own.form.start)
+    wait_until(lambda: own.form.status.text() == "done")
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    plots = ("plot-lab-selection", "plot-lab-selection-bias", "plot-lab-selection-sd")
+    for key in ("lab-deviations", *plots, "lab-command", "lab-python"):
+        assert not items[key].unavailable
+        for _, suffix in items[key].formats:
+            items[key].write(tmp_path / f"{key}{suffix}")
+            assert (tmp_path / f"{key}{suffix}").stat().st_size
+    _, *words = shlex.split((tmp_path / "lab-command.sh").read_text(encoding="utf-8"))
+    assert main([*words, "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert own.progress is not None
+    shown = own.progress.as_dict()
+    assert {name: again[name] for name in shown} == shown
+    program = (tmp_path / "lab-python.py").read_text(encoding="utf-8")
+    exec(compile(program, "lab-python.py", "exec"), {"__name__": "__main__"})
+    assert json.loads(capsys.readouterr().out) == shown
+    with (tmp_path / "lab-deviations.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert [float(row[1]) for row in rows[1:]] == [e["bias"] for e in shown["estimators"].values()]
+    assert rows[2][0] == "leave-query-out, selected once"
+    window.commands["page_data"].trigger()
+    settle(window)
+    assert "lab-command" not in {item.key for item in export_items(window.models, window.sections)}
 
 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:

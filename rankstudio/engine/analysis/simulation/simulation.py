@@ -42,6 +42,15 @@ class SimulationProgress:
         """How many repetitions there are, of all values."""
         return self.found.done + sum(one.done for one in (self.varied.summaries if self.varied else ()))
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was found as plain values."""
+        varied, said = self.varied, self.found.as_dict()
+        if varied is None:
+            return said
+        values = zip(varied.values, varied.summaries, strict=True)
+        each = [{"value": value, **summary.as_dict()} for value, summary in values]
+        return {**said, "varied": {"quantity": varied.quantity, "values": each}}
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -77,6 +86,13 @@ class Simulation:
         """The parameters that count with the values of the others."""
         unasked = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
         return {name: value for name, value in self.parameters.items() if name not in unasked}
+
+    def finished(self, progress: SimulationProgress) -> Simulation:
+        """Return the simulation that brings what is finished of this one, and ends there."""
+        varied = progress.varied.summaries if progress.varied is not None else ()
+        whole = self.values[: sum(one.done == one.asked for one in varied)]
+        asked = {**self.parameters, "repetitions": progress.found.done}
+        return Simulation(self.kind, asked, *((self.quantity, whole, self.each) if whole else ()))
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
         """Refuse values that do not go together, or are too large for the data.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, log10
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +75,22 @@ class DeviationSummary:
             edges,
             binned_shares(found, edges),
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers of every estimator as plain values."""
+        columns = {
+            "bias": self.bias,
+            "standard_error": self.standard_error,
+            "conditional_sd": self.sd,
+            "unconditional_sd": self.unconditional_sd,
+            "repetitions": self.counts,
+        }
+        estimators = {
+            name: {column: values[place].item() for column, values in columns.items()}
+            for place, name in enumerate(self.estimators)
+        }
+        truth = {"mean": self.truth, "sd": self.truth_sd}
+        return {"done": self.done, "truth": truth, "estimators": estimators}
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:

@@ -68,12 +68,17 @@ def as_command(plan: Plan, out: str = "") -> str:
             continue
         text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", text]
-    for name, told in plan.columns.items():
-        words += [_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told)]
+    words += column_words(plan)
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
     words += ["--out", out] if out else []
     return shlex.join(words)
+
+
+def column_words(plan: Plan) -> Iterator[str]:
+    """Yield the options of the terminal that say what the columns of the data are."""
+    for name, told in plan.columns.items():
+        yield from (_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told))
 
 
 def _options(parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str) -> list[str]:
@@ -109,7 +114,7 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNK
         Versions that give the same bits, where these are known.
     """
     lines = [
-        *_origin(computed_with),
+        *origin_lines(computed_with),
         *_imports(out),
         "",
         _plan_code(plan),
@@ -128,7 +133,7 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _U
 
     It is in version 4.5 of the format, and has the same text whenever it is made.
     """
-    origin = "".join(line.removeprefix("# ") for line in _origin(computed_with))
+    origin = "".join(line.removeprefix("# ") for line in origin_lines(computed_with))
     cells = [
         ("markdown", f"# {plan.title}\n\n{origin or 'A run of RankStudio.'}"),
         ("code", "\n".join(_imports(out))),
@@ -170,7 +175,7 @@ def _new_folder(out: str) -> list[str]:
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
 
 
-def _origin(computed_with: Mapping[str, str]) -> list[str]:
+def origin_lines(computed_with: Mapping[str, str]) -> list[str]:
     """Return a comment on what gives the same bits."""
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return [f"# The same bits, on the same data, with {names}."] if names else []
