@@ -241,15 +241,15 @@ def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
     if code is None:
         return
     why = "" if code else tr("Nothing was simulated yet.")
-    said = (
-        ("command", tr("Simulation as a command"), tr("The command that does it again in a terminal."), "sh"),
-        ("python", tr("Simulation as Python"), tr("A program that does it again with the library."), "py"),
-    )
-    for key, label, text, ending in said:
-        made = code.get(key, "")
-        write, formats = partial(_write_text, made), ((ending, f".{ending}"),)
-        name = f"simulation-{key}"
-        yield ExportItem(f"lab-{key}", label, text, formats, name, write, made.rstrip, unavailable=why)
+    said = {
+        ".sh": (tr("Simulation as a command"), tr("The command that does it again in a terminal.")),
+        ".py": (tr("Simulation as Python"), tr("A program that does it again with the library.")),
+    }
+    for suffix, (label, text) in said.items():
+        made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
+        write = partial(_write_text, made)
+        key = f"lab-code{suffix}"
+        yield ExportItem(key, label, text, formats, "simulation", write, made.rstrip, unavailable=why)
 
 
 def _write_text(text: str, path: Path) -> None:

@@ -85,9 +85,9 @@ class LabController(QObject):
         return (("lab-deviations", label, about, table),) if table.isVisible() else ()
 
     def code(self) -> dict[str, str] | None:
-        """Return what simulates again what is seen, a "command" and a "python" program; {} where nothing is.
+        """Return a command and a program, by suffix, that simulate again what is seen.
 
-        None where no simulation is seen.
+        {} where nothing was simulated, and None where the page is not seen.
         """
         request, progress = self.tab.request, self.tab.progress
         if not self.tab.form.isVisible():

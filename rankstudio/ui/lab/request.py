@@ -32,10 +32,10 @@ class SimulationRequest:
     test: bool = True
 
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
-        """Return what does again what is finished, to the same bits: a "command", and a "python" program."""
+        """Return what does again what is finished, to the same bits, by suffix: a command and a program."""
         finished = self.simulation.finished(progress)
         with_these = {"RankStudio": rankstudio.__version__}
         return {
-            "command": simulation_as_command(finished, self.plan, test=self.test) + "\n",
-            "python": simulation_as_python(finished, self.plan, test=self.test, computed_with=with_these),
+            ".sh": simulation_as_command(finished, self.plan, test=self.test) + "\n",
+            ".py": simulation_as_python(finished, self.plan, test=self.test, computed_with=with_these),
         }

@@ -193,25 +193,25 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     controller.tabs.setCurrentIndex(1)
     own = controller.selection
     items = {item.key: item for item in export_items(window.models, window.sections)}
-    assert items["lab-command"].unavailable == "Nothing was simulated yet."
+    assert items["lab-code.sh"].unavailable == "Nothing was simulated yet."
     write(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
     press(own.form.start)
     wait_until(lambda: own.form.status.text() == "done")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     plots = ("plot-lab-selection", "plot-lab-selection-bias", "plot-lab-selection-sd")
-    for key in ("lab-deviations", *plots, "lab-command", "lab-python"):
+    for key in ("lab-deviations", *plots, "lab-code.sh", "lab-code.py"):
         assert not items[key].unavailable
         for _, suffix in items[key].formats:
             items[key].write(tmp_path / f"{key}{suffix}")
             assert (tmp_path / f"{key}{suffix}").stat().st_size
-    _, *words = shlex.split((tmp_path / "lab-command.sh").read_text(encoding="utf-8"))
+    _, *words = shlex.split((tmp_path / "lab-code.sh.sh").read_text(encoding="utf-8"))
     assert main([*words, "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert own.progress is not None
     shown = own.progress.as_dict()
     assert {name: again[name] for name in shown} == shown
-    program = (tmp_path / "lab-python.py").read_text(encoding="utf-8")
-    exec(compile(program, "lab-python.py", "exec"), {"__name__": "__main__"})
+    program = (tmp_path / "lab-code.py.py").read_text(encoding="utf-8")
+    exec(compile(program, "again.py", "exec"), {"__name__": "__main__"})
     assert json.loads(capsys.readouterr().out) == shown
     with (tmp_path / "lab-deviations.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
@@ -219,7 +219,7 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     assert rows[2][0] == "leave-query-out, selected once"
     window.commands["page_data"].trigger()
     settle(window)
-    assert "lab-command" not in {item.key for item in export_items(window.models, window.sections)}
+    assert "lab-code.sh" not in {item.key for item in export_items(window.models, window.sections)}
 
 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
