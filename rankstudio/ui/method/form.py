@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
@@ -116,6 +116,15 @@ def _rule(present: str) -> Parameter:
     )
 
 
+class _FieldsArea(QScrollArea):
+    """Scrolls fields up and down, and is never narrower than they can be."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least width of the fields beside the bar."""
+        room = self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(room, super().minimumSizeHint().height())
+
+
 class MethodForm(Panel):
     """Method, its parameters, who ranks with what it selects, and how the model is chosen.
 
@@ -154,7 +163,7 @@ class MethodForm(Panel):
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
-        self._scroll = named(QScrollArea(), "method-scroll")
+        self._scroll = named(_FieldsArea(), "method-scroll")
         self._lay_out()
         for section in (self._own, self._ranker_section):
             section.edited.connect(self._tell_edit)
@@ -302,6 +311,7 @@ class MethodForm(Panel):
         width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
+        self._scroll.updateGeometry()
 
     def _order_tabs(self) -> None:
         order = [part for field in self._all_fields() for part in (field.editor, field.reset_button)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter
 
 from rankstudio.engine.export.figures.ticks import (
     DECIMAL_STEPS,
@@ -124,10 +124,16 @@ def draw_axes(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> No
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
     if axes.x_label and not empty:
-        # Below the area where that is wide enough, else as far beside its middle as the plot goes.
-        half = max(area.width() / 2, min(area.center().x(), frame.outer.right() - area.center().x()))
-        low = QRectF(area.center().x() - half, frame.outer.bottom() - LABEL_HEIGHT, 2 * half, LABEL_HEIGHT)
-        painter.drawText(low, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, axes.x_label)
+        box, said = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
+        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, said)
+
+
+def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) -> tuple[QRectF, str]:
+    """Return where the title of the x axis stands, as near to a middle as there is room, and what fits."""
+    said = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
+    width = min(metrics.horizontalAdvance(said) + 2.0, outer.width())
+    left = max(min(middle - width / 2, outer.right() - width), outer.left())
+    return QRectF(left, outer.bottom() - LABEL_HEIGHT, width, LABEL_HEIGHT), said
 
 
 def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> None:

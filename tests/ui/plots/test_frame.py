@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetrics
 
+from rankstudio.ui.plots.axes import label_box
 from rankstudio.ui.plots.frame import Frame, padded, readable_range
 
 FRAME = Frame(QRectF(40, 20, 300, 150), QRectF(0, 0, 360, 200), (1.0, 46.0), (0.2, 0.3))
@@ -54,3 +56,18 @@ def test_a_few_extremes_run_out_of_the_frame_unless_they_are_the_chosen_curve():
 
 def test_no_values_are_a_range():
     assert readable_range(np.array([np.nan]), np.empty(0)) == (0.0, 1.0)
+
+
+def test_the_title_of_the_x_axis_is_below_the_middle_beside_it_or_cut(app, theme):
+    metrics, text = QFontMetrics(app.font()), "estimated minus true AUC"
+    width = metrics.horizontalAdvance(text)
+    for outer, middle, cut in (
+        (3 * width, 2 * width, False),
+        (1.2 * width, width, False),
+        (width / 2, 9, True),
+    ):
+        box, said = label_box(text, metrics, middle, QRectF(0, 0, outer, 90))
+        assert QRectF(0, 0, outer, 90).contains(box)
+        assert (said != text) == cut and said.startswith("est")
+        if outer > 2 * width:
+            assert box.center().x() == pytest.approx(middle)

@@ -286,6 +286,23 @@ def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: Main
         assert editor.visibleRegion().boundingRect().width() in (editor.width(), 0)  # 0: below what is seen
 
 
+def test_the_form_is_whole_beside_a_long_title_in_the_least_window(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
+    kernel = {"gamma": (0.05,), "regularization": (0.1, 1.0), "n_basis": 20}
+    window.session.change(
+        "editing", parameters={"regularization": (1.0,)}, ranker="kernel-rankrls", ranker_parameters=kernel
+    )
+    finish(window)
+    editors = [field.editor for field in window.sections.method.form._all_fields()]
+    seen = [(editor.visibleRegion().boundingRect(), editor.rect()) for editor in editors]
+    widths = [(part.width(), whole.width()) for part, whole in seen if not part.isEmpty()]
+    assert len(widths) > 5
+    assert all(part == whole for part, whole in widths)
+    columns = window.findChild(QSplitter, "columns")
+    assert columns.widget(2).geometry().right() < columns.width() <= window.width()
+
+
 @pytest.mark.parametrize(("width", "height"), [(1024, 700), (960, 600)])
 def test_the_report_s_words_can_be_read_in_a_small_window(
     window: MainWindow, width: int, height: int

@@ -176,7 +176,9 @@ class Plan:
         if self.scores:
             kind = "model" if self.method == GIVEN_MODEL.key else "given scores"
             return f"{self.scores['name']} ({kind})"
-        return f"{self.entry.label}, then {ranker.label}" if ranker else self.entry.label
+        if ranker is None:
+            return self.entry.label
+        return tr("{selector}, then {ranker}").format(selector=self.entry.label, ranker=ranker.label)
 
     @property
     def step_kind(self) -> StepKind:
