@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -315,6 +315,9 @@ def plan_from(args: argparse.Namespace) -> Plan:
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of((plan or Plan(data="")).changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
+    whole = plan or Plan(data="")
+    _check_known(changes.get("method", whole.method), given, "--")
+    _check_known(changes.get("ranker", whole.ranker), ranked, "--ranker-")
     if plan is None:
         return Plan(**changes, parameters=given, ranker_parameters=ranked)
     kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
@@ -332,6 +335,17 @@ def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) ->
         elif p.kind is Kind.COSTS:
             given[p.name] = costs_by_id(given[p.name], p.option, names)
     return given
+
+
+def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
+    """Refuse options that a method has not, by what they are called here."""
+    if not key:  # no ranker: the plan says that it has no parameters
+        return
+    entry, options = method(key), {p.name: p.option for one in methods() for p in one.parameters}
+    for name in given.keys() - {p.name for p in entry.parameters}:
+        known = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
+        option = prefix + options[name].removeprefix("--")
+        raise PlanError(f"{entry.label} has no {option}; it has {known or 'no parameters'}.")
 
 
 def _names_of(plan: Plan) -> Callable[[], Names]:

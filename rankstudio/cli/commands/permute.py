@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.experiment.runner import open_data
 
+    if args.permutations < 1:
+        raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
     plan = plan_from(args)
     if len(plan.folds) > 1:
         raise ParameterError("--folds", args.folds, "the number of one fold")
@@ -151,6 +153,6 @@ def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) ->
     for k, feature in enumerate(_features(what, test, dataset)):
         name = "" if feature is None else f"{feature} {names[feature]}".removesuffix(f" feature {feature}")
         values = test.observed[k] / what.divisor, low[k], high[k]
-        rows.append([str(k + 1), name, *(f"{value:.6g}" for value in values), f"{test.p_values[k]:.4g}"])
+        rows.append([str(k + 1), name, *(f"{value:#.6g}" for value in values), f"{test.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
     return as_text(header, rows, left=(1,))

@@ -102,7 +102,8 @@ def test_a_ranker_has_one_line_and_no_feature(folder: str, capsys: pytest.Captur
         (["--lambda", "1,2"], "λ: expected one value for a permutation test, got several."),
         (["--folds", "1,2"], "--folds: expected the number of one fold, got '1,2'."),
         (["--folds", "9"], "--folds: expected one of the dataset's folds, 1, 2, 3, 4, 5, got 9."),
-        (["--permutations", "0"], "n_permutations: expected a whole number from 1"),
+        (["--permutations", "0"], "--permutations: expected a whole number from 1 up, got 0."),
+        (["--method", "rankrls", "--features", "3"], "RankRLS has no --features; it has --lambda, "),
     ],
 )
 def test_what_makes_no_sense_is_refused(

@@ -151,7 +151,10 @@ def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
         (["run", "--data", "{}", "--folds", "9"], "folds: Made has no fold 9; it has 1, 2."),
         (["run", "--data", "{}", "--folds", "x"], "--folds: expected numbers such as 1,3, got 'x'."),
         (["run", "--data", "{}", "--select-by", "MAPS"], "MAPS"),
-        (["run", "--data", "{}", "--method", "rankrls", "--pin", "1"], "RankRLS has no parameter 'pinned'"),
+        (
+            ["run", "--data", "{}", "--method", "rankrls", "--pin", "1"],
+            "RankRLS has no --pin; it has --lambda",
+        ),
         (["run", "--data", "{}", "--protocol", "all"], 'protocol: expected "given", "5-fold"'),
         (
             ["run", "--data", "{}", "--protocol", "5-fold"],

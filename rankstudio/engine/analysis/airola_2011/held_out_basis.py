@@ -161,7 +161,7 @@ def _said(fold: Ints) -> tuple[str, ...]:
     count = int(fold.max()) + 1
     timed = min(count, _QUERIES)
     return (
-        f"{timed} of {count} hold-outs were timed, and their seconds multiplied by {count / timed:g}. The "
+        f"{timed} of {count} hold-outs were timed, and their seconds multiplied by {count / timed:.3g}. The "
         "ratio is that of mapping all documents anew to removing the held-out basis vectors (Theorem 1).",
     )
 

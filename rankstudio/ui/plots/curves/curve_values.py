@@ -128,6 +128,8 @@ def fitting_ranges(
     if everything and seen.size:
         return x_range, padded(float(seen.min()), float(seen.max()))
     keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
+    lone = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
+    keep = np.append(keep, lone)  # else only its name would be seen
     if level is not None and ys.size:
         keep = np.append(keep, level)
     return x_range, readable_range(ys, keep)

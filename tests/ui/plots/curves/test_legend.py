@@ -34,3 +34,12 @@ def test_it_is_at_the_lower_right_where_there_is_room_everywhere(plot: CurvesPlo
     area = plot.frame().area
     room = _free_room(plot, plot.frame(), 60.0, 14.0)
     assert room.center().x() > area.center().x()
+
+
+def test_a_lone_point_beside_the_others_is_in_sight_however_far_away_it_is(plot: CurvesPlot) -> None:
+    for key in range(30):
+        plot.set_curve(key, [46], [0.52 + key / 3000])
+    plot.family.set_beside("other", "left-out queries", [46], [0.1])
+    plot.flush()
+    frame = plot.frame()
+    assert frame.area.top() < frame.y_px(0.1) < frame.area.bottom()
