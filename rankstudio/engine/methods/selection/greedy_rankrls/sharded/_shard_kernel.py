@@ -10,8 +10,10 @@ rows of the queries' Gram matrices that belong to the selected features, A. With
     X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j]
     v_j'u_b = X^_q[:, j]'u_b - c'T_q[A, j]  with v_j the residual of j.
 
-What is kept for a query is a triangle of k rows, L of T_q[A, A] + λI = LDL'. The rows are read from Gram
-matrices that every λ shares. Arrays have the queries of a block side by side, as there.
+What is kept for a query is a triangle: with T_q[A, A] + λI = LDL' the next row of L^-1 is (-z', 1), so that
+both systems are solved by products. The rows are read from Gram matrices that every λ shares: it is memory
+traffic that a path takes its time for. Arrays have the queries of a block side by side, as there. Indices are
+read before the innermost loop, which would not be done in vector registers otherwise.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.support.jit import fused, fused_inlined
 
+TILE = 16
+"""Features that are followed at once, whose numbers lie beside each other in each row of a Gram matrix."""
+
 State = tuple[Floats, Floats, Floats, Floats, Floats]
 """Pivot, right-hand side, e'v and v'v (blocks, n, BLOCK) of features by their column, e'e (blocks, BLOCK)."""
 
 Factor = tuple[Floats, Floats]
-"""L (blocks, k (k - 1) / 2, BLOCK) by rows, without its diagonal of ones, and D (blocks, k, BLOCK)."""
+"""-L^-1 (blocks, k (k - 1) / 2, BLOCK) by rows, without its diagonal, and D (blocks, k, BLOCK)."""
 
 
 @fused
@@ -64,6 +69,7 @@ def compare(left: Ints, state: State, partial: Floats) -> None:
 @fused
 def select(
     selected: Ints,
+    ascending: Ints,
     places: Ints,
     left: Ints,
     gram: Floats,
@@ -73,20 +79,21 @@ def select(
     factor: Factor,
     work: Floats,
 ) -> None:
-    """Take the last of ``selected`` (t + 1,) in, in all blocks.
+    """Take the last of ``selected`` (t + 1,) in, in all blocks; ``ascending`` (t,) sorts those before it.
 
     ``gram[:, places[a]]`` are the products of the a-th selected feature with all features in each query, and
     ``total`` (t + 1, n) those over all queries of all shards. ``left`` are the columns that are not selected.
-    ``work`` (3 t + 8, BLOCK) is space to work in.
+    ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
     """
     pivot, right, ev, vv, ee = state
     t, b = selected.shape[0] - 1, selected[-1]
     at = places[t]
     taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
-    row, moved, seen = work[5], work[6], work[7]
-    z, c, gammas = work[8 : 8 + t], work[8 + t : 8 + 2 * t], work[8 + 2 * t : 8 + 3 * t]
+    row, moved, seen = work[5 : 5 + TILE], work[5 + TILE : 5 + 2 * TILE], work[5 + 2 * TILE : 5 + 3 * TILE]
+    end = 5 + 3 * TILE
+    z, c, space = work[end : end + t], work[end + t : end + 2 * t], work[end + 2 * t :]
     for k in range(gram.shape[0]):
-        _relate(k, t, selected, places, gram, total, factor, z, c, gammas)
+        _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
             taken[0, i] = 1.0 / pivot[k, b, i]
@@ -95,28 +102,67 @@ def select(
             taken[3, i] = ev[k, b, i]
             taken[4, i] = vv[k, b, i]
             ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
-        for place in range(left.shape[0]):
-            j = left[place]
-            for i in range(BLOCK):
-                moved[i] = gram[k, at, j, i]
-                row[i] = total[t, j] - gram[k, at, j, i]
-                seen[i] = 0.0
-            for a in range(t):
-                whole, inner = total[a, j], gram[k, places[a], j]
+        for begin in range(0, left.shape[0], TILE):
+            tile = left[begin : begin + TILE]
+            for place in range(tile.shape[0]):
+                j = tile[place]
+                whole = total[t, j]
                 for i in range(BLOCK):
-                    outside = whole - inner[i]
-                    row[i] -= z[a, i] * outside
-                    moved[i] -= z[a, i] * inner[i]
-                    seen[i] += c[a, i] * outside
-            for i in range(BLOCK):
-                product = moved[i] - seen[i]
-                gamma = row[i] * taken[0, i]
-                ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
-                vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
-                # Not below λ, where rounding may take it: see _statistics_kernel.
-                rest = pivot[k, j, i] - gamma * row[i]
-                pivot[k, j, i] = regularization if regularization > rest else rest
-                right[k, j, i] -= gamma * taken[1, i]
+                    inner = gram[k, at, j, i]
+                    moved[place, i] = inner
+                    row[place, i] = whole - inner
+                    seen[place, i] = 0.0
+            for a in range(0, t - 1, 2):
+                _follow(k, a, places, tile, gram, total, z, c, row, moved, seen)
+            if t % 2:
+                odd = places[t - 1]
+                for place in range(tile.shape[0]):
+                    j = tile[place]
+                    whole = total[t - 1, j]
+                    for i in range(BLOCK):
+                        inner = gram[k, odd, j, i]
+                        outer = whole - inner
+                        row[place, i] -= z[t - 1, i] * outer
+                        moved[place, i] -= z[t - 1, i] * inner
+                        seen[place, i] += c[t - 1, i] * outer
+            for place in range(tile.shape[0]):
+                j = tile[place]
+                for i in range(BLOCK):
+                    product = moved[place, i] - seen[place, i]
+                    gamma = row[place, i] * taken[0, i]
+                    ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
+                    vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
+                    # Not below λ, where rounding may take it: see _statistics_kernel.
+                    rest = pivot[k, j, i] - gamma * row[place, i]
+                    pivot[k, j, i] = regularization if regularization > rest else rest
+                    right[k, j, i] -= gamma * taken[1, i]
+
+
+@fused_inlined
+def _follow(
+    k: int,
+    a: int,
+    places: Ints,
+    tile: Ints,
+    gram: Floats,
+    total: Floats,
+    z: Floats,
+    c: Floats,
+    row: Floats,
+    moved: Floats,
+    seen: Floats,
+) -> None:
+    """Take out of the features of a tile what two of the selected ones, a and the next, have of them."""
+    first, second = places[a], places[a + 1]
+    for place in range(tile.shape[0]):
+        j = tile[place]
+        whole, other = total[a, j], total[a + 1, j]
+        for i in range(BLOCK):
+            one, two = gram[k, first, j, i], gram[k, second, j, i]
+            far, near = whole - one, other - two
+            row[place, i] -= z[a, i] * far + z[a + 1, i] * near
+            moved[place, i] -= z[a, i] * one + z[a + 1, i] * two
+            seen[place, i] += c[a, i] * far + c[a + 1, i] * near
 
 
 @fused_inlined
@@ -124,58 +170,58 @@ def _relate(
     k: int,
     t: int,
     selected: Ints,
+    ascending: Ints,
     places: Ints,
     gram: Floats,
     total: Floats,
     factor: Factor,
     z: Floats,
     c: Floats,
-    gammas: Floats,
+    space: Floats,
 ) -> None:
-    """Solve for z and c, and keep the next row of L: O(t²) for each query."""
-    lower, pivots = factor
+    """Solve for z and c, and keep z: O(t²) for each query."""
     b, end = selected[t], t * (t - 1) // 2
+    right, value = space[:t], space[t]
     for a in range(t):
+        whole, at = total[a, b], places[a]
         for i in range(BLOCK):
-            gammas[a, i] = total[a, b] - gram[k, places[a], b, i]
-    _forward(k, t, lower, gammas)
+            right[a, i] = whole - gram[k, at, b, i]
+    _solve(k, t, factor, right, z, value)
     for a in range(t):
+        at = places[a]
         for i in range(BLOCK):
-            gammas[a, i] /= pivots[k, a, i]
-            lower[k, end + a, i] = gammas[a, i]
-            z[a, i] = gammas[a, i]
-    _backward(k, t, lower, z)
-    for a in range(t):
-        for i in range(BLOCK):
-            c[a, i] = gram[k, places[a], b, i]
-        for e in range(t):
+            factor[0][k, end + a, i] = z[a, i]
+            right[a, i] = gram[k, at, b, i]
+        for place in range(t):  # in the order of memory
+            e = ascending[place]
+            j = selected[e]
             for i in range(BLOCK):
-                c[a, i] -= z[e, i] * gram[k, places[a], selected[e], i]
-    _forward(k, t, lower, c)
-    for a in range(t):
-        for i in range(BLOCK):
-            c[a, i] /= pivots[k, a, i]
-    _backward(k, t, lower, c)
+                right[a, i] -= z[e, i] * gram[k, at, j, i]
+    _solve(k, t, factor, right, c, value)
 
 
 @fused_inlined
-def _forward(k: int, t: int, lower: Floats, values: Floats) -> None:
-    """Turn r into L^-1 r."""
-    for a in range(1, t):
-        row = a * (a - 1) // 2
+def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats) -> None:
+    """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose."""
+    rows, pivots = factor
+    for a in range(t):
+        start = a * (a - 1) // 2
+        for i in range(BLOCK):
+            value[i] = right[a, i]
+        for e in range(0, a - 3, 4):
+            r = start + e
+            for i in range(BLOCK):
+                left = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
+                value[i] -= left + rows[k, r + 2, i] * right[e + 2, i] + rows[k, r + 3, i] * right[e + 3, i]
+        for e in range(a - a % 4, a):
+            for i in range(BLOCK):
+                value[i] -= rows[k, start + e, i] * right[e, i]
+        for i in range(BLOCK):
+            value[i] /= pivots[k, a, i]
+            out[a, i] = value[i]
         for e in range(a):
             for i in range(BLOCK):
-                values[a, i] -= lower[k, row + e, i] * values[e, i]
-
-
-@fused_inlined
-def _backward(k: int, t: int, lower: Floats, values: Floats) -> None:
-    """Turn r into L'^-1 r."""
-    for a in range(t - 1, 0, -1):
-        row = a * (a - 1) // 2
-        for e in range(a):
-            for i in range(BLOCK):
-                values[e, i] -= lower[k, row + e, i] * values[a, i]
+                out[e, i] -= rows[k, start + e, i] * value[i]
 
 
 @fused

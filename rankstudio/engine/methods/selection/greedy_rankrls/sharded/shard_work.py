@@ -103,9 +103,9 @@ class GreedyState:
         self._work = work
         shapes = [(n,)] * 4 + [(), (k * (k - 1) // 2,), (k,)]
         arrays = _cut(scratch.empty, blocks, [*shapes, () if work.whole else (k, n)])
-        pivot, right, ev, vv, ee, lower, diagonal, rows = arrays
+        pivot, right, ev, vv, ee, inverse, diagonal, rows = arrays
         self._state: kernels.State = pivot, right, ev, vv, ee
-        self._factor = lower, diagonal
+        self._factor = inverse, diagonal
         key = "greedy statistics", work.whole, work.cost
         if key not in data.remembered:
             data.remembered[key] = _statistics(data, work, scratch)
@@ -142,6 +142,7 @@ class GreedyState:
         places = selected if self._work.whole else np.arange(t + 1)
         kernels.select(
             selected,
+            np.argsort(selected[:-1]),
             places,
             self._left,
             self._gram,
@@ -149,7 +150,7 @@ class GreedyState:
             self._work.regularization,
             self._state,
             self._factor,
-            np.empty((3 * t + 8, BLOCK)),
+            np.empty((3 * t + 6 + 3 * kernels.TILE, BLOCK)),
         )
 
     @property
