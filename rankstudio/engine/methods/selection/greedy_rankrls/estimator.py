@@ -21,7 +21,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.query_data import QueryData, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -174,7 +173,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
         data = by_shards(data)
-        if isinstance(data, ShardedQueryData) and groups.trivial and self._sums_suffice(cost):
+        if isinstance(data, ShardedQueryData) and groups.trivial and self._sums_suffice():
             from rankstudio.engine.methods.selection.greedy_rankrls.sharded.sharded_search import (  # noqa: PLC0415 - numba
                 sharded_path,
             )
@@ -201,10 +200,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         ranker = RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
         return ranker.left_out(data, columns)
 
-    def _sums_suffice(self, cost: PairCost) -> bool:
+    def _sums_suffice(self) -> bool:
         """Tell whether the parameters ask for a path that needs no more of its queries than sums."""
         exact = self.search == "forward" and self.fitting == "pre"
-        return exact and self.algorithm in ("auto", "statistics", "rows" if cost.default else "statistics")
+        return exact and self.algorithm in ("auto", "statistics", "rows")
 
     def _select_groups(
         self, searches: Searches, groups: ColumnGroups, rules: Constraints

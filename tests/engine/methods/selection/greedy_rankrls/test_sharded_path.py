@@ -110,8 +110,9 @@ def test_features_are_those_of_the_whole_array(
 @pytest.mark.parametrize(
     "loss", [{"cost": "unit"}, {"cost": "inverse", "weighting": "pairs"}, {"ties": False}], ids=str
 )
-def test_losses_of_pairs_are_sums_over_shards_too(loss: dict[str, Any]) -> None:
-    whole, steps = path(generic(), **loss), path(sharded(generic(), 100), **loss)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_losses_of_pairs_are_sums_over_shards_too(algorithm: str, loss: dict[str, Any]) -> None:
+    whole, steps = path(generic(), **loss), path(sharded(generic(), 100), algorithm=algorithm, **loss)
     assert [step.selected for step in steps] == [step.selected for step in whole]
     criteria = [[step.criterion for step in found] for found in (steps, whole)]
     np.testing.assert_allclose(*criteria, rtol=1e-11)

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls._gram_rows_kernel import products
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded import _shard_kernel as kernels
 from rankstudio.engine.methods.shards.scratch import Scratch
@@ -63,7 +64,6 @@ class GreedyWork:
         Whether there is a Gram matrix a query, which all λ share, or the rows of the selected features are
         computed from the documents.
     cost : PairCost
-        The default one where it is not whole.
     """
 
     replayed: ClassVar[bool] = True
@@ -130,9 +130,11 @@ class GreedyState:
 
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute the products of a feature from the documents, where those of the next one belong."""
-        out, n = self._gram[:, len(self._selected)], data.X.shape[1]
-        kernels.products(data.X, feature, data.ptr, np.empty(n), np.empty(n), out)
-        return _over_queries(out)
+        t, work = len(self._selected), np.empty(data.X.shape[1])
+        for block, (X, _, ptr) in enumerate(_blocks(data, self._work.cost)):
+            out = self._gram[block : block + 1, t : t + 1]
+            products(X, X, feature, ptr, 0, 1, work, out)
+        return _over_queries(self._gram[:, t])
 
     def _select(self, feature: int, total: Floats) -> None:
         t = len(self._selected)

@@ -44,7 +44,6 @@ def sharded_path(
     rules : Constraints
     cost : PairCost
     algorithm : {"auto", "statistics", "rows"}
-        "rows" is for the default cost.
 
     Notes
     -----
@@ -55,7 +54,7 @@ def sharded_path(
     if algorithm == "auto":
         (m, n), Q = data.X.shape, data.ptr.size - 1
         small = Q * (n + 1) <= _MOST_STATISTICS * m and n <= _MOST_FEATURES * rules.k
-        algorithm = "statistics" if small or not cost.default else "rows"
+        algorithm = "statistics" if small else "rows"
     work = GreedyWork(regularization, rules.k, algorithm == "statistics", cost)
     with data.session(work) as session:
         search = ShardedSearch(session, work)
