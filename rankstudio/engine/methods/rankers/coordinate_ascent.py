@@ -147,7 +147,7 @@ def _at_once(ascent: AscentSearch) -> Waiting[AscentSearch]:
 
 
 def _sharded(session: ShardSession, data: ShardedQueryData, sign: float) -> Waiting[AscentSearch]:
-    (squares,) = yield from summed(data, "measuring models", _squares)
+    (squares,) = yield from summed(data, "measuring models", _squares, by_blocks=True)
     return ShardedAscent(session, np.sqrt(squares / data.y.size), sign)
 
 

@@ -102,8 +102,9 @@ def correlating(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[F
     """
     if "correlations" not in data.remembered:
         what, origin = "correlating features", np.append(data.X[0], data.y[0])
-        total, different = yield from summed(data, what, _totals, origin)
-        (products,) = yield from summed(data, what, _products, origin, total / data.y.size)
+        total, different = yield from summed(data, what, _totals, origin, by_blocks=True)
+        mean = total / data.y.size
+        (products,) = yield from summed(data, what, _products, origin, mean, by_blocks=True)
         length = np.sqrt(np.diag(products))
         length[length == 0] = 1.0
         data.remembered["correlations"] = products / length / length[:, None], different[:-1] > 0

@@ -85,9 +85,9 @@ def grade_statistics(
     data: ShardedQueryData, grades: Floats
 ) -> Generator[WorkProgress, None, GradeStatistics]:
     """Return the statistics of each grade, in two passes over shards."""
-    counts, totals, greatest, falling = yield from summed(data, _WHAT, _totals, grades)
+    counts, totals, greatest, falling = yield from summed(data, _WHAT, _totals, grades, by_blocks=True)
     means = totals / counts[:, None]
-    (squares,) = yield from summed(data, _WHAT, _squares, grades, means)
+    (squares,) = yield from summed(data, _WHAT, _squares, grades, means, by_blocks=True)
     deviations = np.sqrt(squares / np.maximum(counts - 1.0, 1.0)[:, None])
     return GradeStatistics(grades, counts, -falling, greatest, deviations)
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
-from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.methods.shards.summation import Greatest, TreeSum
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.blocks import group_blocks
 
 Function = Callable[..., tuple[Any, ...]]
 
@@ -23,11 +24,15 @@ class FunctionWork:
     ----------
     function : callable
         It can be pickled: a function of a module, or a ``functools.partial`` of one.
+    by_blocks : bool
+        Whether it is called for some megabytes of whole queries at a time, and its values are added up, too.
+        What it makes of the documents then takes as little room.
     """
 
     replayed: ClassVar[bool] = False
 
     function: Function
+    by_blocks: bool = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> FunctionWork:
         """Return what answers messages; it knows nothing of the shard."""
@@ -35,11 +40,18 @@ class FunctionWork:
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the function's values on a shard."""
-        return self.function(data, *message)
+        if not self.by_blocks:
+            return self.function(data, *message)
+        total = TreeSum()
+        for first, last in group_blocks(data.ptr, data.X.shape[1]):
+            rows = slice(int(data.ptr[first]), int(data.ptr[last]))
+            ptr = data.ptr[first : last + 1] - rows.start
+            total.add(self.function(QueryData(data.X[rows], data.y[rows], ptr), *message))
+        return total.result()
 
 
 def summed(
-    data: ShardedQueryData, what: str, function: Function, *message: Any
+    data: ShardedQueryData, what: str, function: Function, *message: Any, by_blocks: bool = False
 ) -> Generator[WorkProgress, None, tuple[Any, ...]]:
     """Return the sums over shards of what a function returns of each, with signs of life.
 
@@ -49,7 +61,7 @@ def summed(
     what : str
         What the signs of life say is being done.
     function : callable
-        As of :class:`FunctionWork`.
+        As of :class:`FunctionWork`, as is ``by_blocks``.
     message : tuple
         Small.
 
@@ -58,6 +70,6 @@ def summed(
     tuple of ndarray
         Where the function returned a :class:`Greatest`, the greatest values.
     """
-    with data.session(FunctionWork(function)) as session:
+    with data.session(FunctionWork(function, by_blocks)) as session:
         sums = yield from session.sum(message, what)
     return tuple(value.values if isinstance(value, Greatest) else value for value in sums)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +20,7 @@ def gram(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, 
     O(mn²), and one pass over the data.
     """
     if "gram" not in data.remembered:
-        squares, right, varying = yield from summed(data, "multiplying features", _products)
+        squares, right, varying = yield from summed(data, "multiplying features", _products, by_blocks=True)
         data.remembered["gram"] = squares, right, varying > 0
     found: tuple[Floats, Floats, Bools] = data.remembered["gram"]
     return found
@@ -56,7 +55,7 @@ def models_in_order(
     squares, right, _ = yield from gram(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
     message = order, factor, along, regularization
-    (errors,) = yield from summed(data, "leaving queries out", _left_out, *message)
+    (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
     return coefs, errors
 
 
@@ -67,5 +66,4 @@ def _products(data: QueryData) -> tuple[Floats, ...]:
 def _left_out(
     data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
 ) -> tuple[Floats]:
-    # As of other documents: what is remembered of a shard stays, and would be all of its centred features.
-    return (left_out_errors(replace(data), order, factor, along, regularization),)
+    return (left_out_errors(data, order, factor, along, regularization),)
