@@ -13,6 +13,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
+from rankstudio.engine.methods.shards.query_sums import labels_of
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.magnitude import check_rows
@@ -260,10 +261,9 @@ def _diverging_shards(
     from rankstudio.engine.methods.selection.sharded_divergence import (  # noqa: PLC0415 - numba
         compared_by_moments,
         grade_statistics,
-        grades_of,
     )
 
-    grades = grades_of(data)
+    grades = labels_of(data)
     _check_grades(grades)
     d = np.full(data.X.shape[1], np.nan)
     if not exact:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
@@ -73,12 +72,6 @@ class Boxes:
         parts = np.split(moments.reshape(-1, kernels.TERMS), ends)
         width = self.columns.size
         return [parts[r * width : (r + 1) * width] for r in range(self.grades.size)]
-
-
-def grades_of(data: ShardedQueryData) -> Floats:
-    """Return the different labels, ascending."""
-    parts = (np.unique(data.y[shard.rows]) for shard in data.shards)
-    return np.asarray(reduce(np.union1d, parts))
 
 
 def grade_statistics(

@@ -9,7 +9,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.order_statistics import order_statistics
+from rankstudio.engine.methods.shards.query_sums import informative_columns, labels_of
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
@@ -226,6 +227,8 @@ class MutualInformation(PathSelector):
     array([ 0, 12,  2])
     """
 
+    accepts_shards = True
+
     scores_: Floats
 
     def __init__(
@@ -241,28 +244,55 @@ class MutualInformation(PathSelector):
         self.groups = groups
 
     def order_features(  # noqa: D102 - inherited
-        self, data: QueryData, k: int
+        self, data: TrainingData, k: int
     ) -> Generator[WorkProgress, None, Ordering]:
         n_bins = self.checked("n_bins")
+        if isinstance(data, ShardedQueryData):
+            scores = yield from _information_of_shards(data, n_bins)
+            return Ordering(best_first(scores, k), scores, {"scores_": scores})
         labels = np.unique(data.y, return_inverse=True)[1]
         scores = np.empty(data.X.shape[1])
         for j, column in enumerate(data.X.T):
             yield WorkProgress("comparing features with labels", j / scores.size)
-            scores[j] = _information(_bins(column, n_bins), labels)
+            edges = np.quantile(column, _quantiles(n_bins), method="higher")
+            scores[j] = _information(_joint_counts(column, edges, labels, int(labels.max()) + 1))
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
 
-def _bins(values: Floats, n_bins: int) -> Ints:
-    """Return the bin of each value, by quantiles that are values themselves."""
-    edges = np.quantile(values, np.arange(1, n_bins) / n_bins, method="higher")
-    return np.searchsorted(np.unique(edges), values, side="left").astype(np.int64)
+def _information_of_shards(data: ShardedQueryData, n_bins: int) -> Generator[WorkProgress, None, Floats]:
+    """Return the mutual information of each feature with the labels, shape (n,): that of the whole."""
+    what, labels = "comparing features with labels", labels_of(data)
+    ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
+    edges = yield from order_statistics(data, ranks, what)
+    (counts,) = yield from summed(data, what, _all_joint_counts, edges, labels)
+    return np.array([_information(joint) for joint in counts])
 
 
-def _information(bins: Ints, labels: Ints) -> float:
-    """Return the mutual information of two arrays of small whole numbers, in nats."""
-    n_bins, n_labels = int(bins.max()) + 1, int(labels.max()) + 1
-    joint = np.bincount(bins * n_labels + labels, minlength=n_bins * n_labels) / bins.size
-    joint = joint.reshape(n_bins, n_labels)
+def _all_joint_counts(data: QueryData, edges: Floats, labels: Floats) -> tuple[Floats]:
+    """Return the documents of each bin and label, of each feature, shape (n, bins, labels)."""
+    number = np.searchsorted(labels, data.y)
+    out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
+    for joint, own, column in zip(out, edges, data.X.T, strict=True):
+        counts = _joint_counts(column, own, number, labels.size)
+        joint[: counts.shape[0]] = counts
+    return (out,)
+
+
+def _quantiles(n_bins: int) -> Floats:
+    return np.asarray(np.arange(1, n_bins) / n_bins)
+
+
+def _joint_counts(values: Floats, edges: Floats, labels: Ints, n_labels: int) -> Floats:
+    """Return the documents of each bin and label, of bins up to edges that are values themselves."""
+    bins = np.searchsorted(np.unique(edges), values, side="left")
+    n_bins = int(bins.max()) + 1
+    counts = np.bincount(bins * n_labels + labels, minlength=n_bins * n_labels)
+    return counts.reshape(n_bins, n_labels).astype(np.float64)
+
+
+def _information(counts: Floats) -> float:
+    """Return the mutual information of bins and labels, in nats, of the documents of each (bins, labels)."""
+    joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     there = joint > 0
     # Never negative but for rounding.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import reduce
 
 import numpy as np
 
@@ -41,6 +42,12 @@ def informative_columns(data: TrainingData) -> Generator[WorkProgress, None, Boo
     if isinstance(data, ShardedQueryData):
         return (yield from gram(data))[2]
     return data.informative
+
+
+def labels_of(data: ShardedQueryData) -> Floats:
+    """Return the different labels, ascending."""
+    parts = (np.unique(data.y[shard.rows]) for shard in data.shards)
+    return np.asarray(reduce(np.union1d, parts))
 
 
 def models_in_order(

@@ -23,7 +23,11 @@ from rankstudio.engine.methods.selection.expected_divergence import ExpectedDive
 from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.l1_path import L1Path
 from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
-from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
+from rankstudio.engine.methods.selection.single_feature import (
+    MutualInformation,
+    SingleFeatureRanking,
+    measuring_features,
+)
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.memory import within
 
@@ -34,6 +38,7 @@ FILTERS: list[LinearRanker] = [
     ExpectedDivergence(4),
     ExpectedDivergence(density="released"),
     ExpectedDivergence(3, kde="exact"),
+    MutualInformation(2, n_bins=4),
     L1Path(3),
     RecursiveElimination(3),
     RecursiveElimination(2, ranker="ranksvm"),
@@ -95,3 +100,12 @@ def test_features_are_compared_in_as_many_blocks_as_memory_asks_for() -> None:
     expected = steps(method, cut(data, 30))
     with within(1.0):
         assert_same_bits(steps(method, cut(data, 30)), expected)
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 90), st.integers(0, 5), st.booleans())
+def test_mutual_information_has_the_bits_of_the_whole(documents: int, seed: int, rounded: bool) -> None:
+    data = problem(seed=seed, rounded=rounded)
+    method = MutualInformation(n_bins=7)
+    whole, sharded = steps(method, data)[0], steps(method, cut(data, documents))[0]
+    assert np.array_equal(sharded.candidates, whole.candidates)
