@@ -121,7 +121,8 @@ class _FieldsArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least width of the fields beside the bar."""
-        room = self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        fields, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        room = bar + (fields.minimumSizeHint().width() if fields is not None else 0)
         return QSize(room, super().minimumSizeHint().height())
 
 

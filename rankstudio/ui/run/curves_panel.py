@@ -23,6 +23,7 @@ from rankstudio.ui.run.chance_row import ChanceRow
 from rankstudio.ui.run.curve_texts import ACT, BELOW, X_NAMES, which_curve
 from rankstudio.ui.run.left_out_box import LeftOutBox
 from rankstudio.ui.style.number_format import combination_label
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
 from rankstudio.ui.widgets.layout import fill, named
