@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,7 @@ def _simulation(
 
     kind = args.what
     values = {p.name: _one(p, getattr(args, p.name)) for p in PARAMETERS[kind]}
+    _check_counting(kind, args, values)
     quantity = {option_of(kind, name): name for name in VARIED[kind]}.get(args.vary, "")
     tried: tuple[float, ...] = ()
     if quantity:
@@ -148,7 +150,11 @@ def _simulation(
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
     simulation = Simulation(kind, values, quantity, tried, each)
-    simulation.check(dataset)
+    try:
+        simulation.check(dataset)
+    except ParameterError as error:
+        options = {"values": "--values", **{p.name: p.option for p in PARAMETERS[kind]}}
+        raise ParameterError(options[error.name], error.value, error.expected) from None
     said = {name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")}
     return simulation, dataset, {**data, **said}
 
@@ -163,6 +169,15 @@ def _plan(args: argparse.Namespace) -> Plan:
     return Plan(place, **{name: value for name, value in told.items() if value is not None})
 
 
+def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
+    """Refuse what was given and does not count with what else was."""
+    for p in PARAMETERS[kind]:
+        given = getattr(args, p.name)
+        if given is not None and p.only_with and not p.counts(values):
+            name, needed = p.only_with
+            raise ParameterError(p.option, given, f"--{name} {' or '.join(needed)} beside it")
+
+
 def _one(p: Parameter, given: str | None) -> Any:
     """Return the one value that an option gives; ParameterError where there is none, or there are several."""
     if given is None:
@@ -174,9 +189,14 @@ def _one(p: Parameter, given: str | None) -> Any:
 
 
 def _table(found: DeviationSummary) -> str:
-    columns = found.bias, found.standard_error, found.sd, found.unconditional_sd
+    scatter = found.standard_error, found.sd, found.unconditional_sd
     rows = [
-        [name, *(f"{values[place]:.4f}" for values in columns)] for place, name in enumerate(found.estimators)
+        [
+            name,
+            f"{found.bias[place]:.4f}",
+            *(f"{values[place]:.4f}" if found.counts[place] > 1 else "–" for values in scatter),
+        ]
+        for place, name in enumerate(found.estimators)
     ]
     return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
 

@@ -106,11 +106,13 @@ def test_a_kernel_learns_with_basis_vectors(data: Path, capsys: pytest.CaptureFi
     ("words", "text"),
     [
         ("auc --positive 2", "positives: expected a number from 0.0001 to 0.9999"),
-        ("auc --informative 11", "n_informative: expected a whole number from 0 to 10"),
+        ("auc --informative 11", "--informative: expected a whole number from 0 to 10"),
         ("auc --lambda 0", "λ: expected a number greater than 0"),
         ("auc --examples 10,20", "examples: expected a whole number"),
         ("auc --values 1,2", "--values: expected --vary beside it"),
-        ("auc --vary examples --values 10.5", "values: expected whole numbers"),
+        ("auc --vary examples --values 10.5", "--values: expected whole numbers"),
+        ("selection train.txt --gamma 1", "--gamma: expected --kernel rbf or poly beside it, got '1'."),
+        ("selection train.txt --kernel rbf --features 3", "--features: expected --kernel none beside it"),
         ("auc --vary lambda --of-each 0", "of each: expected a whole number from 1"),
     ],
 )
@@ -126,3 +128,9 @@ def test_which_simulation_has_to_be_said(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit, match="2"):
         main(["lab", "aux"])
     assert "invalid choice: 'aux'; did you mean auc?" in capsys.readouterr().err
+
+
+def test_one_repetition_has_no_scatter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "auc", "--repetitions", "1"]) == 0
+    rows = capsys.readouterr().out.splitlines()[-6:]
+    assert all(row.split()[-3:] == ["–"] * 3 for row in rows)
