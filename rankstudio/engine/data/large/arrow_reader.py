@@ -22,7 +22,7 @@ from rankstudio.engine.errors import DatasetError, MissingExtraError, RankStudio
 from rankstudio.engine.language import tr
 
 ROWS = 1 << 14  # at a time
-_BUFFER = 1 << 20  # bytes of a column that are read at a time
+_BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
 
 
 def arrow_size(path: Path) -> float:
