@@ -34,7 +34,8 @@ from rankstudio.engine.support import memory
 SHARE = 0.5
 """Of the memory budget, what data may take; the rest is for what is computed of them."""
 
-_LITTLE = 1 << 23  # bytes of files that always fit
+_LITTLE = 1 << 27  # bytes of files that always fit
+_HEAD = 1 << 16  # bytes that are looked at
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
 _ID = re.compile(rb"[ \t](\d{1,7}):")
@@ -102,7 +103,7 @@ def read_by_pieces(
     """
     path = paths[0]
     beside = sizes_file(path)
-    form = _form(path, told)
+    form = _form(path, told, read_beginning(path, _HEAD))
     if form not in _BY_PIECES or (len(paths) > 1 and form == "sizes"):
         if len(paths) == 1:
             return None
@@ -144,25 +145,25 @@ def in_memory(contents: FileContents) -> FileContents:
 
 def _need(path: Path, told: DataColumns) -> MemoryNeed:
     """Return what a file takes; nothing where its format cannot be read by pieces."""
-    form = _form(path, told)
+    head = read_beginning(path, _HEAD)
+    form = _form(path, told, head)
     size = float(file_access.regular_file_size(path))
     if form == "arrow":
         return MemoryNeed(arrow_size(path), size)
     if form not in _BY_PIECES:
         return MemoryNeed(0.0, 0.0)
-    head = read_beginning(path)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
     width = max(map(int, set(_ID.findall(head))), default=1)
     return MemoryNeed(text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text)
 
 
-def _form(path: Path, told: DataColumns) -> str:
-    """Return how a file is read; see `recognised_form`."""
+def _form(path: Path, told: DataColumns, begin: bytes) -> str:
+    """Return how a file with such a beginning is read; see `recognised_form`."""
     if is_qrels_name(path.name):
         return "trec"
     with path.open("rb") as file:
         packed = not file.read(len(ARROW)).startswith((PARQUET, ARROW))
-    head: Bytes = np.frombuffer(read_beginning(path), dtype=np.uint8)
+    head: Bytes = np.frombuffer(begin, dtype=np.uint8)
     form = recognised_form(path, head, told, sizes_file(path), ReadProgress())
     return "packed" if form == "arrow" and (packed or sizes_file(path) is not None) else form

@@ -75,7 +75,7 @@ def test_equal_files_share_their_arrays(tmp_path: Path) -> None:
         (tmp_path / f"Fold{fold}" / "train.txt").write_text("1 qid:1 1:NULL\n0 qid:1 1:2\n")
         (tmp_path / f"Fold{fold}" / "test.txt").write_text(f"1 qid:{test} 1:1\n")
     first, second = open_dataset(tmp_path, normalize="query_minmax").folds
-    assert first.train.X is second.train.X
+    assert np.shares_memory(first.train.X, second.train.X)
     assert first.train.source is not None and second.train.source is not None
     assert first.train.source.path != second.train.source.path
     assert first.test is not None and second.test is not None
