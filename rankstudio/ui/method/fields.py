@@ -29,7 +29,7 @@ _MORE = dict.fromkeys(
 
 _RESET_SIDE = 20
 _ROW = 28
-_LEAST_EDITOR = 84  # pixels: long labels and a narrow panel leave no more
+_LEAST_EDITOR = 80  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 
