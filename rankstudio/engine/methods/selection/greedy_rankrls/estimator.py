@@ -40,6 +40,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
 
+    More than 65,536 documents are learned from by shards, which may be larger than memory: forward, without
+    groups, by "auto", "statistics" or "rows". What else there is looks at all documents at once.
+
     Parameters
     ----------
     n_features_to_select : int, optional
