@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,9 +113,9 @@ def test_equal_sets_are_learned_once_whoever_selects_them(data: QueryData) -> No
     counted: list[int] = []
 
     class Counting(RankSVM):
-        def learn(self, data: QueryData) -> Iterator[Step]:
+        def work(self, data: Any) -> Iterator[Step | WorkProgress]:
             counted.append(data.X.shape[1])
-            yield from super().learn(data)
+            yield from super().work(data)
 
     first = steps(Counting(C=0.1), data, ((4,), (4, 0, 3)))
     again = steps(Counting(C=0.1), data, ((0, 3), (0, 3, 4)))
