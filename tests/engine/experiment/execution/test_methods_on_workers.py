@@ -1,0 +1,82 @@
+"""Methods by shards on processes and on a cluster, one of whose workers is killed on the way: the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
+
+import pytest
+from experiment.local_cluster import LocalCluster
+from sharded_problems import assert_same_bits, cut, problem, steps
+
+from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes
+from rankstudio.engine.experiment.execution.shard_executors import shard_executor
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
+from rankstudio.engine.methods.selection.fsmrank import FSMRank
+from rankstudio.engine.methods.selection.gas import GAS
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.steps import Step
+
+DATA = problem(60)
+METHODS: list[LinearRanker] = [
+    GreedyRankRLS(4, 0.5),
+    GreedyRankRLS(4, 0.5, algorithm="rows"),
+    RankRLS(0.5),
+    FSMRank(max_iter=5),
+    RankSVM(),
+    ExpectedDivergence(n_features_to_select=3),
+    GAS(n_features_to_select=3),
+    SingleFeatureRanking(n_features_to_select=3),
+]
+NAMES = [f"{type(m).__name__} {getattr(m, 'algorithm', '')}".strip() for m in METHODS]
+
+
+def on(executor: Executor) -> ShardedQueryData:
+    return replace(cut(DATA, 40), executor=shard_executor(executor))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    pytest.importorskip("distributed")
+    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        made.add_worker()
+        made.add_worker()
+        yield made
+    finally:
+        made.close()
+
+
+def test_two_processes_give_the_same_bits() -> None:
+    with on_processes(2) as processes:
+        data = on(processes)
+        for method in METHODS:
+            assert_same_bits(steps(method, data), steps(method, cut(DATA, 40)))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=NAMES)
+def test_a_cluster_gives_the_same_bits(cluster: LocalCluster, method: LinearRanker) -> None:
+    with on_cluster(cluster.address) as workers:
+        assert_same_bits(steps(method, on(workers)), steps(method, cut(DATA, 40)))
+
+
+@pytest.mark.parametrize("algorithm", ["statistics", "rows"])
+def test_a_worker_that_is_killed_within_a_path_changes_no_bit(cluster: LocalCluster, algorithm: str) -> None:
+    method = GreedyRankRLS(4, 0.5, algorithm=algorithm)
+    cluster.add_worker()  # one is left for the next
+    with on_cluster(cluster.address) as workers:
+        found: list[Step] = []
+        for told in method.work(on(workers)):
+            if isinstance(told, Step):
+                found.append(told)
+                if len(found) == 2:
+                    worker = cluster.workers.pop(0)
+                    worker.kill()
+                    worker.wait()
+    assert_same_bits(found, steps(method, cut(DATA, 40)))
