@@ -1,4 +1,4 @@
-"""Methods by shards on processes and on a cluster, one of whose workers is killed on the way: the same bits."""
+"""Methods by shards on processes and on a cluster, a worker of which is killed on the way: the same bits."""
 
 from __future__ import annotations
 
