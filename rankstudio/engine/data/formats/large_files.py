@@ -35,6 +35,7 @@ SHARE = 0.5
 """Of the memory budget, what data may take; the rest is for what is computed of them."""
 
 _LITTLE = 1 << 27  # bytes of files that always fit
+_LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
 _HEAD = 1 << 16  # bytes that are looked at
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
@@ -74,12 +75,12 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     O(parts): the beginning of each file is read where all of them are not small.
     """
     files = {path for part in parts for path in part}
-    if sum(file_access.regular_file_size(path) for path in files) < min(
-        _LITTLE, SHARE * memory.budget() / 64
-    ):
+    room = SHARE * memory.budget()
+    size = sum(file_access.regular_file_size(path) for path in files)
+    if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
     needs = [_need(path, told) for path in files]
-    return sum(need.table for need in needs) + max(need.text for need in needs) > SHARE * memory.budget()
+    return sum(need.table for need in needs) + max(need.text for need in needs) > room
 
 
 def read_by_pieces(
