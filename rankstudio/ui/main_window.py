@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
-        BackendMenu(self.commands.submenus["backend"], self.models.backend, self)
+        BackendMenu(self.commands.submenus["backend"], self.models, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notice(self._theme)

@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.large.table_folder import LINKED_ARRAYS, MANIFEST, arrays_fit, entry_of
 from rankstudio.engine.data.letor import cache as parsed
 from rankstudio.engine.errors import CacheWarning, FileAccessError, OutputError
+from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.files import READING_ARRAYS, remove_abandoned, temporary_folder
 
 LIMIT = 4 << 30  # bytes, or as many as one run needs
@@ -288,3 +289,10 @@ def _prune(folder: Path, limit: int, needed: Iterable[str]) -> None:
 
 def _size(place: Path) -> int:
     return sum(file.stat().st_size for file in place.iterdir())
+
+
+def read_from_disk(dataset: FoldedDataset) -> bool:
+    """Tell whether documents of a dataset are read from mapped files as they are needed."""
+    # A part of leave-query-out has no matrix of its own, which would be made only to be asked.
+    parts = (vars(part) for fold in dataset.folds[:1] for part in fold.parts.values())
+    return any("X" in part and in_file(part["X"]) for part in parts)

@@ -90,6 +90,22 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     return taken
 
 
+def taken_columns(X: Floats, columns: slice) -> Floats:
+    """Return some columns of a matrix as rows, in memory; pages that were read for them are let go.
+
+    O(mk) for k columns of m rows, a block of rows at a time where they are mapped from a file.
+    """
+    if not in_file(X):
+        return np.ascontiguousarray(X[:, columns].T)
+    taken = np.empty((X[:1, columns].shape[1], len(X)))
+    step = max(1, _BLOCK // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = X[first : first + step]
+        taken[:, first : first + step] = rows[:, columns].T
+        release(rows)
+    return taken
+
+
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return matrices one behind the other, mapped from a file; O(mn), a block at a time."""
     width = matrices[0].shape[1]

@@ -7,7 +7,9 @@ from itertools import pairwise
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.support import memory
 from rankstudio.ui.language import tr
 from rankstudio.ui.widgets import Fact
 
@@ -59,6 +61,21 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
         )
     label = BY_KEY[read_as.format].label
     return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
+
+
+def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
+    """Return that a dataset is read from the disk as needed, where it is."""
+    if not read_from_disk(dataset):
+        return ()
+    about = tr(
+        "The documents are more than the memory budget of {size} has room for: what is needed is read from "
+        "the disk and let go, with the same numbers, bit for bit. Run, Workers, Memory for data changes the "
+        "budget."
+    ).format(size=memory.size(memory.budget()))
+    return (
+        Fact(tr("read from the disk"), tr("as needed"), tooltip=about),
+        Fact(tr("memory budget"), memory.size(memory.budget()), tooltip=about),
+    )
 
 
 def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:

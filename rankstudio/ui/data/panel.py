@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows, read_as_facts
+from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows, memory_facts, read_as_facts
 from rankstudio.ui.data.preferences_view import PreferencesView
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -128,7 +128,7 @@ class DataPanel(Panel):
             return
         summary, fold = self.summary(), self._shown_fold()
         rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
-        self._facts.set_rows((*rows, *read_as_facts(self._dataset)))
+        self._facts.set_rows((*rows, *memory_facts(self._dataset), *read_as_facts(self._dataset)))
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:

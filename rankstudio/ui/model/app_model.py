@@ -14,6 +14,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import ExecutionBackend
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
+from rankstudio.ui.model.memory_budget import MemoryBudget
 from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
@@ -50,6 +51,7 @@ class Models(QObject):
         self.fold_cache = FoldCache()
         self.study_store = StudyStore()
         self.backend = ExecutionBackend(settings, self)
+        self.memory_budget = MemoryBudget(settings, self)
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.marks = RunMarks(self.runs, self)
         self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self)
@@ -99,4 +101,5 @@ class Models(QObject):
         self.run_worker.close()
         self.task_worker.close()
         self._announced.close()
+        self.memory_budget.close()
         self.study_store.close_all()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -207,10 +208,11 @@ class RunRecord:
 
     @property
     def remark(self) -> str:
-        """What there is to say about its state: why it failed, how much of it is done, where it is from."""
+        """What there is to say about its state: why it failed, how much is done, where it is from."""
         if self.state is RunState.UNFINISHED:
             return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
-        return self.failure or self.origin
+        on_disk = tr("data read from the disk") if read_from_disk(self.dataset) else ""
+        return self.failure or " · ".join(part for part in (self.origin, on_disk) if part)
 
     def wait_again(self) -> None:
         """Get ready to go on: the study's events come again."""

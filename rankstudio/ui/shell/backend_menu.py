@@ -1,4 +1,4 @@
-"""The menu of execution backends."""
+"""The menu of execution backends, and of the memory that data and runs may take."""
 
 from __future__ import annotations
 
@@ -6,13 +6,25 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support import memory
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.execution_backend import LIVE, PROCESSES
 from rankstudio.ui.shell.menus import add_choice
 
 _ASKED = tr(
     "Address of a running dask scheduler, whose workers have RankStudio in this version.\n"
     "For example: tcp://10.0.0.1:8786"
+)
+
+_ABOUT_MEMORY = tr(
+    "How much memory data and runs may take from now on. Larger data are read from the disk as needed."
+)
+_MEMORY = tr(
+    "How much memory may data take that are opened, and runs that are begun from now on?\n"
+    "For example: 2GB or 500MB; nothing for half of what is free ({free} now).\n"
+    "Larger data are read from the disk as needed, with the same numbers, bit for bit."
 )
 
 
@@ -23,14 +35,16 @@ class BackendMenu(QObject):
     ----------
     menu : QMenu
         Empty.
-    backend : ExecutionBackend
+    models : Models
+        Its execution backend and memory budget.
     parent : QWidget
         Over which the dialog opens.
     """
 
-    def __init__(self, menu: QMenu, backend: ExecutionBackend, parent: QWidget) -> None:
+    def __init__(self, menu: QMenu, models: Models, parent: QWidget) -> None:
         super().__init__(parent)
-        self._backend, self._window = backend, parent
+        self._backend, self._memory, self._window = models.backend, models.memory_budget, parent
+        backend = self._backend
         self._group = QActionGroup(self)
         count = backend.n_processes
         processes = (
@@ -50,6 +64,13 @@ class BackendMenu(QObject):
         self._processes.triggered.connect(lambda: backend.select(PROCESSES))
         self._cluster.triggered.connect(self._ask)
         backend.changed.connect(self._show)
+        menu.addSeparator()
+        self._budget = menu.addAction("")
+        self._budget.setObjectName("memory-budget")
+        self._budget.setToolTip(_ABOUT_MEMORY)
+        self._budget.setStatusTip(_ABOUT_MEMORY)
+        self._budget.triggered.connect(lambda _=False: self._ask_memory())
+        self._memory.changed.connect(self._show)
         self._show()
 
     @Slot()
@@ -64,8 +85,27 @@ class BackendMenu(QObject):
             self._backend.select(dialog.textValue().strip())
         self._show()
 
+    def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
+        """Ask how much memory may be taken, again where the answer is no size."""
+        asked = _MEMORY.format(free=memory.size(memory.available()))
+        dialog = QInputDialog(self._window)
+        dialog.setObjectName("memory-dialog")
+        dialog.setWindowTitle(tr("Memory for data"))
+        dialog.setLabelText(f"{asked}\n{problem}" if problem else asked)
+        dialog.setTextValue(self._memory.asked if text is None else text)
+        if not dialog.exec():
+            return
+        answer = dialog.textValue().strip()
+        try:
+            self._memory.ask(answer)
+        except ParameterError as error:
+            wrong = tr("Expected {expected}, got {got}.").format(expected=error.expected, got=answer)
+            self._ask_memory(wrong, answer)
+
     @Slot()
     def _show(self) -> None:
+        size = self._memory.asked or tr("half of what is free")
+        self._budget.setText(tr("&Memory for data: {size}…").format(size=size))
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
         chosen.setChecked(True)

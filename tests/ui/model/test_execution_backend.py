@@ -18,7 +18,7 @@ from rankstudio.ui.style.theme import Theme
 
 def entries(window: MainWindow) -> dict[str, bool]:
     actions = window.commands.submenus["backend"].actions()
-    return {action.text().replace("&", ""): action.isChecked() for action in actions}
+    return {action.text().replace("&", ""): action.isChecked() for action in actions if action.isCheckable()}
 
 
 def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(

@@ -15,6 +15,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
+from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 GRID_POINTS = 128
@@ -150,7 +151,7 @@ class Inspector:
         O(m log m) for m documents, and O(mn²) once for the correlations of the n features.
         """
         data = self.dataset
-        values = np.ascontiguousarray(data.X[:, column])
+        values = taken_columns(data.X, slice(column, column + 1))[0]
         grid, classes = self._densities(values)
         alone, ascending = self._alone(values)
         beside = [other for other in selected if other != column]
@@ -186,8 +187,10 @@ class Inspector:
         gram = np.zeros((data.n_features, data.n_features))
         for begin, end in self._query_blocks():
             first = data.query_ptr[begin]
-            block = centre(data.X[first : data.query_ptr[end]], data.query_ptr[begin : end + 1] - first)
+            rows = data.X[first : data.query_ptr[end]]
+            block = centre(rows, data.query_ptr[begin : end + 1] - first)
             gram += block.T @ block
+            release(rows)
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         correlations: Floats = np.clip(gram * inverse[:, None] * inverse[None, :], -1.0, 1.0)
@@ -241,8 +244,8 @@ class Inspector:
         sign = -1.0 if ascending else 1.0
         measured = {}
         for name, evaluator in self._evaluators.items():
-            scores = sign * np.ascontiguousarray(self.others[name].X[:, column])
-            found = evaluator.evaluate_many(scores[None, :])
+            scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
+            found = evaluator.evaluate_many(scores)
             measured[name] = {measure: float(values[0]) for measure, values in found.items()}
         return measured
 

@@ -15,6 +15,7 @@ from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, descr
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.support.file_pages import release
 
 BINS = 24
 MOST_DOCUMENTS = 100_000
@@ -192,6 +193,7 @@ def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints]:
         for begin in range(0, some.size, _ROWS_AT_ONCE):  # a copy of all would hold the interpreter
             block = some[begin : begin + _ROWS_AT_ONCE]
             X[at : at + block.size] = part.X[block]
+            release(part.X[block[0] : block[-1] + 1])
             at += block.size
     y = np.concatenate([part.y[some] for part, some in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[some] for part, some in zip(parts, kept, strict=True)]
@@ -258,7 +260,14 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 
 
 def _equal(X: Floats, i: int, j: int) -> bool:
-    return bool((X[:, i] == X[:, j]).all())
+    """Tell whether two columns are the same, reading no further than that takes."""
+    for first in range(0, len(X), _ROWS_AT_ONCE):
+        rows = X[first : first + _ROWS_AT_ONCE]
+        same = bool((rows[:, i] == rows[:, j]).all())
+        release(rows)
+        if not same:
+            return False
+    return True
 
 
 def _findings(

@@ -11,9 +11,11 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.support.file_pages import in_file, taken_columns
 
 _DIRECTION = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
 _VALUES_AT_ONCE = 1_000_000
+_VALUES_FROM_DISK = 1 << 24  # 128 MB: every time all rows are read anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +80,11 @@ def _measured(
     n = part.n_features
     signs = np.broadcast_to(np.asarray(signs, dtype=np.float64), n)
     found = {name: np.empty(n) for name in measures}
-    at_once = max(1, _VALUES_AT_ONCE // max(1, part.n_documents))
+    most = _VALUES_FROM_DISK if in_file(part.X) else _VALUES_AT_ONCE
+    at_once = max(1, most // max(1, part.n_documents))
     for first in range(0, n, at_once):
         some = slice(first, first + at_once)
-        rows = np.ascontiguousarray((part.X[:, some] * signs[some]).T)
+        rows = taken_columns(part.X, some) * signs[some, None]
         for name, values in evaluator.evaluate_many(rows).items():
             found[name][some] = values
     return found

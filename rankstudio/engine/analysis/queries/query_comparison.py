@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.experiment.results.results import Baseline
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
@@ -103,7 +104,7 @@ class QueryComparison:
 
 def model_scores(step: Step, data: RankingDataset) -> Floats:
     """Return the scores of a model for the documents of a part, shape (m,)."""
-    return step.scores(np.ascontiguousarray(data.X.T))
+    return ScoredPart(data).scores(step)
 
 
 def query_measures(

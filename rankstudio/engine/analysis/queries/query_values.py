@@ -9,7 +9,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.steps import Step
 
 
@@ -61,16 +61,16 @@ def _validation(fold: Fold) -> RankingDataset:
 
 
 def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name: str) -> Floats:
-    columns = np.ascontiguousarray(part.X.T)
+    scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 
     evaluator = Evaluator(part.y, part.query_ptr, convention, (name,))
     found = np.full((len(steps), part.n_queries), np.nan)
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
-        scores = linear_scores(columns, np.array([steps[number].coef for number in linear]))
+        scores = scored.linear_scores(np.array([steps[number].coef for number in linear]))
         found[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
         if not step.linear and step.covers(part.X):
-            found[number] = evaluator.per_query(step.scores(columns))[name]
+            found[number] = evaluator.per_query(scored.scores(step))[name]
     return found

@@ -16,10 +16,10 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
-from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -318,8 +318,8 @@ class Remeasurement:
         """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
         kept = self._models.setdefault(owner or step, {})
         if id(part) not in kept:
-            scores, _ = _scores([step], np.ascontiguousarray(part.X.T), None)
-            kept[id(part)] = _Ranked(part, rank(scores, part.y, part.query_ptr))
+            scores = ScoredPart(part).scores(step)
+            kept[id(part)] = _Ranked(part, rank(scores[None, :], part.y, part.query_ptr))
         return kept[id(part)].ranked
 
     def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
@@ -362,20 +362,20 @@ def _unmeasured(path: PathResult) -> PathResult:
 
 def _rankings(steps: Sequence[Step], part: RankingDataset) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time."""
-    columns = np.ascontiguousarray(part.X.T)
+    scored = ScoredPart(part)
     at_a_time = max(1, _SCORES // part.n_documents)
     known: Floats | None = None
     for start in range(0, len(steps), at_a_time):
-        scores, known = _scores(steps[start : start + at_a_time], columns, known)
+        scores, known = _scores(steps[start : start + at_a_time], scored, known)
         yield rank(scores, part.y, part.query_ptr)
 
 
-def _scores(steps: Sequence[Step], columns: Floats, known: Floats | None) -> tuple[Floats, Floats | None]:
+def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, a row each, and what the next ones may go on from."""
     if all(step.linear for step in steps):
-        return linear_scores(columns, np.array([step.coef for step in steps])), None
+        return part.linear_scores(np.array([step.coef for step in steps])), None
     rows = []
     for step in steps:
-        known = step.scores(columns, known)
+        known = part.scores(step, known)
         rows.append(known)
     return np.array(rows), known
