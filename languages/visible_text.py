@@ -268,6 +268,7 @@ EXCEPTIONS: dict[str, frozenset[str] | None] = {
             *("Runs", "Curves", "Results", "Criterion and validation"),
         }
     ),
+    "plots/pyqtgraph_parts.py": None,  # names of classes and modules
     "plots/pareto.py": frozenset({"one standard error"}),  # a key of its rules
     "results/pareto_view.py": frozenset({"one standard error", "not told apart"}),  # the same
 }

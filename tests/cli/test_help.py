@@ -10,11 +10,13 @@ from collections import namedtuple
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.preferences.label_preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")
@@ -56,6 +58,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
     clicks.to_csv(root / "clicks.csv", index=False)
     first = root / "MQ2008" / "Fold1"
+    train = open_dataset(first / "train.txt").folds[0].train
+    drawn = sample_preferences(train, 0.2, seed=8)
+    rank_in_query = np.arange(train.n_documents) - train.query_ptr[train.query_index] + 1
+    lines = [
+        f"{train.qid[winner]},{rank_in_query[winner]},{rank_in_query[loser]}"
+        for winner, loser in zip(drawn.winner, drawn.loser, strict=True)
+    ]
+    (root / "preferences.csv").write_text("\n".join(["qid,winner,loser", *lines]) + "\n")
     for name in ("train.txt", "test.txt"):
         (root / name).write_bytes((first / name).read_bytes())
     test = open_dataset(root / "test.txt").folds[0].train

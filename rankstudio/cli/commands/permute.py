@@ -32,7 +32,7 @@ preferences of a query change places.
   rankstudio permute MQ2008 --features 10
   rankstudio permute train.txt --features 3 --lambda 16 --permutations 99 --json
   rankstudio permute MQ2008 --folds 2 --method rankrls
-  rankstudio permute MQ2008 --preferences clicks.csv
+  rankstudio permute MQ2008 --preferences preferences.csv
 
 Of a folder it is the training part of its first fold, or of the one that --folds names. Ctrl+C prints what
 the permutations so far say."""
