@@ -61,30 +61,31 @@ def features_alone(fold: Fold, measure: str, convention: str, *, sealed: bool = 
     """
     measure = find_measure(measure).name
     both = (measure,) if measure == _DIRECTION else (measure, _DIRECTION)
-    down, up = _measured(fold.train, both, convention), _measured(fold.train, both, convention, -1.0)
+    down, up = _measured(fold.train, both, convention, np.ones(1), -np.ones(1))
     ascending = up[_DIRECTION] > down[_DIRECTION]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = np.where(ascending, -1.0, 1.0)
     for name, part in fold.parts.items():
         if name != "train" and not (sealed and name == "test"):
             called = "validation" if name == "vali" else name
-            parts[called] = _measured(part, (measure,), convention, signs)[measure]
+            parts[called] = _measured(part, (measure,), convention, signs)[0][measure]
     return FeaturesAlone(measure, convention, parts, ascending)
 
 
 def _measured(
-    part: RankingDataset, measures: tuple[str, ...], convention: str, signs: Floats | float = 1.0
-) -> dict[str, Floats]:
-    """Return measures of ranking a part by each of its columns, times its sign."""
+    part: RankingDataset, measures: tuple[str, ...], convention: str, *signs: Floats
+) -> list[dict[str, Floats]]:
+    """Return measures of ranking a part by each of its columns, times its sign, for some arrays of signs."""
     evaluator = Evaluator(part.y, part.query_ptr, convention, measures)
     n = part.n_features
-    signs = np.broadcast_to(np.asarray(signs, dtype=np.float64), n)
-    found = {name: np.empty(n) for name in measures}
+    found = [{name: np.empty(n) for name in measures} for _ in signs]
     most = _VALUES_FROM_DISK if in_file(part.X) else _VALUES_AT_ONCE
     at_once = max(1, most // max(1, part.n_documents))
     for first in range(0, n, at_once):
         some = slice(first, first + at_once)
-        rows = taken_columns(part.X, some) * signs[some, None]
-        for name, values in evaluator.evaluate_many(rows).items():
-            found[name][some] = values
+        rows = taken_columns(part.X, some)
+        for turned, values in zip(signs, found, strict=True):
+            scores = rows * np.broadcast_to(turned, n)[some, None]
+            for name, measured in evaluator.evaluate_many(scores).items():
+                values[name][some] = measured
     return found

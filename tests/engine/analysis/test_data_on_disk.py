@@ -1,0 +1,94 @@
+"""What is told of data is the same whether they are in memory or mapped from files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.features import feature_quality as quality
+from rankstudio.engine.analysis.features import features_alone as alone
+from rankstudio.engine.analysis.features.feature_profile import Inspector
+from rankstudio.engine.analysis.queries.query_comparison import model_scores
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.summary import describe_fold
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support import file_pages, shard
+
+
+@pytest.fixture(scope="module")
+def inside() -> FoldedDataset:
+    made = make_ranking(60, n_noise=3, n_redundant=2)
+    return replace(made, folds=made.folds[:1])
+
+
+@pytest.fixture(scope="module")
+def outside(inside: FoldedDataset) -> FoldedDataset:
+    fold = inside.folds[0]
+    kept = memory_mapped.keep([*fold.parts.values()])
+    opened = [memory_mapped.open_kept(memory_mapped.folder() / name) for name in kept]
+    names = {"feature_names": inside.feature_names}
+    train, vali, test = (replace(part, **names) for part in opened)
+    return replace(inside, folds=(replace(fold, train=train, vali=vali, test=test),))
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_pages, "_BLOCK", 100)
+    monkeypatch.setattr(quality, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(alone, "_VALUES_FROM_DISK", 3000)
+
+
+def test_it_is_told_where_the_documents_are(inside: FoldedDataset, outside: FoldedDataset) -> None:
+    assert memory_mapped.read_from_disk(outside)
+    assert not memory_mapped.read_from_disk(inside)
+
+
+def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:
+    one, other = (alone.features_alone(d.folds[0], "NDCG@5", "letor4") for d in (inside, outside))
+    assert one.parts.keys() == other.parts.keys() == {"train", "validation", "test"}
+    assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
+    assert np.array_equal(one.ascending, other.ascending)
+
+
+@pytest.mark.parametrize("most", [50, 100_000])
+def test_what_is_odd_about_features_is_the_same(
+    inside: FoldedDataset, outside: FoldedDataset, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "MOST_DOCUMENTS", most)
+    one, other = (quality.fold_quality(d, 1, describe_fold(d, 1)) for d in (inside, outside))
+    assert [f.findings for f in one.features] == [f.findings for f in other.features]
+    assert [f.alone for f in one.features] == [f.alone for f in other.features]
+
+
+def test_a_profile_is_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:
+    found = []
+    for fold in (inside.folds[0], outside.folds[0]):
+        assert fold.vali is not None
+        found.append(Inspector(fold.train, "letor4", {"validation": fold.vali}).profile(2, (0, 1)))
+    one, other = found
+    assert (one.parts, one.with_selected, one.correlation) == (
+        other.parts,
+        other.with_selected,
+        other.correlation,
+    )
+    assert np.array_equal(one.grid, other.grid)
+
+
+def test_scores_by_shards_are_those_of_the_whole(
+    inside: FoldedDataset, outside: FoldedDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coef = np.random.default_rng(0).standard_normal(inside.n_features)
+    coef[[1, 4]] = 0.0
+    step = Step(1, (0,), coef, 0.0, np.empty(0))
+    expected = model_scores(step, inside.folds[0].train)
+    cut = shard.shards_of
+    name = "rankstudio.engine.experiment.units.scored_part.shards_of"
+    monkeypatch.setattr(name, lambda ptr: cut(ptr, 50))
+    part = ScoredPart(outside.folds[0].train)
+    assert len(part._shards) > 1
+    assert np.array_equal(part.scores(step), expected)

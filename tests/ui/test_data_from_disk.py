@@ -1,0 +1,137 @@
+"""Data larger than the memory budget in the window: opened, looked at on every page, run, stopped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hands import fact_texts
+from PySide6.QtWidgets import QInputDialog
+from waiting import wait_until
+from windows import finish, open_window, settle, slowly
+
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.reports import metrics_table
+from rankstudio.engine.support import memory
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.memory_budget import MemoryBudget
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
+
+PAGES = ("data", "select", "features", "queries", "compare", "report")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write data of more than a megabyte, one fold."""
+    folder = tmp_path_factory.mktemp("large")
+    for name, part in make_ranking(300, documents=(10, 12)).folds[0].parts.items():
+        save_letor(part, folder / f"{name}.txt")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(memory.VARIABLE, raising=False)
+
+
+def walk(window: MainWindow) -> None:
+    """Go to every page, and wait for what is shown there."""
+    for page in PAGES:
+        window.workspace.show_page(page)
+        settle(window)
+    assert not window.notice.text()
+
+
+def test_all_pages_show_data_that_are_read_from_the_disk(
+    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_window(theme, tmp_path / "config", large) as window:
+        walk(window)
+        assert not any("disk" in name for name, _ in fact_texts(window.sections.data.panel._facts))
+        finish(window)
+        inside = window.runs.records[-1]
+    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    with open_window(theme, tmp_path / "other", large) as window:
+        assert window.session.dataset is not None
+        assert read_from_disk(window.session.dataset)
+        assert "are read from the disk as they are needed" in window.notice.text()
+        window.notice.dismiss()
+        walk(window)
+        facts = dict(fact_texts(window.sections.data.panel._facts))
+        assert facts["read from the disk"] == "as needed"
+        assert facts["memory budget"] == "1.0 MB"
+        finish(window)
+        record = window.runs.records[-1]
+        assert record.remark == "data read from the disk"
+        assert record.result is not None
+        assert inside.result is not None
+        assert metrics_table(record.result) == metrics_table(inside.result)
+        walk(window)
+        window.sections.inspect.inspect(3)
+        settle(window)
+        assert not window.notice.text()
+
+
+def test_a_run_on_data_from_the_disk_stops(
+    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    with open_window(theme, tmp_path / "config", large, slowly) as window:
+        window.commands["run"].trigger()
+        record = window.runs.records[-1]
+        wait_until(lambda: any(record.growing.values()))
+        window.commands["stop"].trigger()
+        wait_until(lambda: record.state.ended)
+        assert record.state is RunState.CANCELLED
+        settle(window)
+
+
+def test_the_budget_is_asked_for_kept_and_in_force(
+    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [("much", True), ("1MB", True), ("2GB", False)]
+    asked = []
+
+    def answer(dialog: QInputDialog) -> bool:
+        text, accepted = answers.pop(0)
+        asked.append(dialog.labelText())
+        dialog.setTextValue(text)
+        return accepted
+
+    monkeypatch.setattr(QInputDialog, "exec", answer)
+    with open_window(theme, tmp_path / "config") as window:
+        action = window.commands.submenus["backend"].actions()[-1]
+        assert action.text() == "&Memory for data: half of what is free…"
+        action.trigger()
+        assert asked[1].endswith("Expected a size of at least 1MB, such as 4GB or 500MB, got much.")
+        assert action.text() == "&Memory for data: 1MB…"
+        action.trigger()
+        assert window.models.memory_budget.asked == "1MB"
+        window.open_path(str(large))
+        wait_until(lambda: window.session.dataset is not None)
+        assert window.session.dataset is not None
+        assert read_from_disk(window.session.dataset)
+        settle(window)
+    assert memory.VARIABLE not in os.environ
+
+
+def test_the_budget_comes_back_and_the_environment_goes_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(tmp_path)
+    first = MemoryBudget(settings)
+    first.ask("3GB")
+    first.close()
+    again = MemoryBudget(settings)
+    assert (again.asked, memory.budget()) == ("3GB", 3e9)
+    again.close()
+    monkeypatch.setenv(memory.VARIABLE, "5MB")
+    assert MemoryBudget(settings).asked == "5MB"
+    monkeypatch.delenv(memory.VARIABLE)
+    settings.set("run/memory", "nonsense")
+    assert MemoryBudget(settings).asked == ""
