@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.alone_plot import AlonePlot
 from rankstudio.ui.inspect.controller import InspectController
@@ -93,6 +95,7 @@ class AloneController(QObject):
         super().__init__(parent)
         self._session, self._current, self._inspect, self._worker = session, current, inspect, worker
         self._asked: tuple[object, ...] = ()
+        self._job: Job | None = None  # that measures
         self.panel = AlonePanel(theme)
         self.panel.picked.connect(self._on_picked)
         for signal in (session.datasetChanged, session.foldChanged, session.measureChanged):
@@ -106,8 +109,10 @@ class AloneController(QObject):
         """Show how the features rank alone, where somebody sees it."""
         dataset, session = self._session.dataset, self._session
         if not self.panel.isVisible():
+            self._stop()
             return
         if dataset is None or not session.has_documents:
+            self._stop()
             self._asked = ()
             self.panel.clear()
             return
@@ -116,25 +121,30 @@ class AloneController(QObject):
         if wanted == self._asked:
             self._mark()
             return
+        self._stop()
         self._asked = wanted
         ids, names = dataset.feature_ids, dataset.feature_names
 
-        def show(shown: FeaturesAlone) -> None:
-            if wanted == self._asked:
+        def show(shown: FeaturesAlone | None) -> None:
+            if shown is not None:
                 self.panel.show_features(shown, ids, names)
                 self._mark()
 
-        self._worker.task(
-            tr("Measuring features alone"),
-            _measured,
-            fold,
-            session.measure,
-            session.convention,
-            session.sealed,
-            on_done=show,
-            on_error=self.failed.emit,
-            slot="alone",
-        )
+        def end(outcome: Outcome) -> None:
+            self._job = None
+            if outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
+
+        work = partial(_measured, *wanted)
+        what = tr("Measuring features alone")
+        self._job = self._worker.submit(Job(what, work, on_message=show, on_end=end, slot="alone"))
+
+    def _stop(self) -> None:
+        """Measure no longer what nobody looks at."""
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+            self._asked = ()
 
     @Slot()
     def _mark(self) -> None:
@@ -150,7 +160,10 @@ class AloneController(QObject):
             self._inspect.show_at(int(self._session.dataset.feature_ids[column]), None)
 
 
-def _measured(fold: Fold, measure: str, convention: str, sealed: bool) -> FeaturesAlone:
-    from rankstudio.engine.analysis.features.features_alone import features_alone  # noqa: PLC0415 - on the worker only
+def _measured(
+    fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
+) -> Iterator[FeaturesAlone | None]:
+    """Yield None whenever some features are measured, and then all."""
+    from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
-    return features_alone(fold, measure, convention, sealed=sealed)
+    yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))

@@ -160,10 +160,10 @@ class Sections(QObject):
             self.inspect.show_again()
             self.why.refresh()
             self.densities.refresh()
-            self.alone.refresh()
             self.substitutes.update()
         elif key == "compare":
             self.results.refresh()
+        self.alone.refresh()  # which stops where it is no longer seen
         self.queries.update()
         self.report.update()
         self.lab.update()

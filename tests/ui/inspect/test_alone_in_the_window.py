@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
 from windows import finish, settle
 
+from rankstudio.engine.analysis.features import features_alone
 from rankstudio.ui.inspect.alone_plot import AlonePlot
 from rankstudio.ui.main_window import MainWindow
 
@@ -74,3 +77,21 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
     finish(window)
     settle(window)
     assert window.sections.alone.panel.plot.shown is None
+
+
+def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWindow, monkeypatch) -> None:
+    turns = []
+
+    def endless(*_: object, **__: object) -> Iterator[None]:
+        while True:
+            turns.append(None)
+            yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(features_alone, "measuring_alone", endless)
+        window.workspace.show_page("features")
+        wait_until(lambda: turns)
+        window.workspace.show_page("data")
+        settle(window)
+    window.workspace.show_page("features")
+    wait_until(lambda: window.sections.alone.panel.plot.shown is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.steps import finish
 from rankstudio.engine.support.file_pages import in_file, taken_columns
 
 _DIRECTION = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
@@ -59,22 +60,30 @@ def features_alone(fold: Fold, measure: str, convention: str, *, sealed: bool = 
     -----
     O(nm log m) for n features of m documents.
     """
+    return finish(measuring_alone(fold, measure, convention, sealed=sealed))
+
+
+def measuring_alone(
+    fold: Fold, measure: str, convention: str, *, sealed: bool = False
+) -> Generator[None, None, FeaturesAlone]:
+    """Do what `features_alone` does, yielding after some features, so that it can be stopped."""
     measure = find_measure(measure).name
     both = (measure,) if measure == _DIRECTION else (measure, _DIRECTION)
-    down, up = _measured(fold.train, both, convention, np.ones(1), -np.ones(1))
+    down, up = yield from _measured(fold.train, both, convention, np.ones(1), -np.ones(1))
     ascending = up[_DIRECTION] > down[_DIRECTION]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = np.where(ascending, -1.0, 1.0)
     for name, part in fold.parts.items():
         if name != "train" and not (sealed and name == "test"):
             called = "validation" if name == "vali" else name
-            parts[called] = _measured(part, (measure,), convention, signs)[0][measure]
+            found = yield from _measured(part, (measure,), convention, signs)
+            parts[called] = found[0][measure]
     return FeaturesAlone(measure, convention, parts, ascending)
 
 
 def _measured(
     part: RankingDataset, measures: tuple[str, ...], convention: str, *signs: Floats
-) -> list[dict[str, Floats]]:
+) -> Generator[None, None, list[dict[str, Floats]]]:
     """Return measures of ranking a part by each of its columns, times its sign, for some arrays of signs."""
     evaluator = Evaluator(part.y, part.query_ptr, convention, measures)
     n = part.n_features
@@ -88,4 +97,5 @@ def _measured(
             scores = rows * np.broadcast_to(turned, n)[some, None]
             for name, measured in evaluator.evaluate_many(scores).items():
                 values[name][some] = measured
+        yield
     return found
