@@ -19,7 +19,7 @@ from samples import LETOR, damaged_letor
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor import file_access, parser
+from rankstudio.engine.data.letor import file_access, parser, text_pieces
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.errors import (
@@ -70,7 +70,11 @@ def compare(data: RankingDataset, contents: oracle.Contents, missing: str) -> No
 def pieces(rng: random.Random) -> Iterator[None]:
     """Have files read, unpacked and parsed in pieces of any size."""
     size = rng.choice((7, 40, 1000, 1 << 20, 1 << 20))
-    with mock.patch.multiple(parser, _PIECE=size, _PEEK=size), mock.patch.object(file_access, "_PIECE", size):
+    parsed, read = (
+        mock.patch.object(text_pieces, "_PIECE", size),
+        mock.patch.object(file_access, "_PIECE", size),
+    )
+    with mock.patch.object(parser, "_PEEK", size), parsed, read:
         yield
 
 

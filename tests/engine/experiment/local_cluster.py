@@ -27,7 +27,7 @@ class LocalCluster:
             "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
         )
         deadline = time.monotonic() + 60
-        while not address.exists():
+        while not (address.exists() and address.read_text()):  # it is written after it is made
             assert time.monotonic() < deadline
             time.sleep(0.05)
         self.address = json.loads(address.read_text())["address"]
