@@ -8,7 +8,6 @@ version cannot be imported in this way, it is imported as ever.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -101,11 +100,12 @@ def _load() -> Any:
         return sys.modules[_NAME]
     try:
         with _sparingly():
-            return importlib.import_module(_NAME)
+            import pyqtgraph  # noqa: PLC0415 - by its name, so that who packs the program finds it
     except (ImportError, AttributeError, TypeError):
         for name in [name for name in sys.modules if name.partition(".")[0] == _NAME]:
             del sys.modules[name]
-        return importlib.import_module(_NAME)
+        import pyqtgraph  # noqa: PLC0415
+    return pyqtgraph
 
 
 _pyqtgraph = _load()
