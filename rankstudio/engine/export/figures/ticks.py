@@ -42,7 +42,8 @@ def tick_labels(ticks: list[float]) -> list[str]:
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
     if largest >= 1e6 or step < 1e-7:
-        return [f"{t:.3g}" for t in ticks]
+        digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)  # as many as tell them apart
+        return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
     return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
 

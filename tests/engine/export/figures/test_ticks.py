@@ -92,3 +92,9 @@ def test_degenerate_spans_do_no_harm():
 )
 def test_logarithmic_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
     assert log_ticks(low, high, 7.0) == pytest.approx(expected)
+
+
+def test_ticks_that_are_close_together_have_different_texts() -> None:
+    ticks = [0.488 + i * 2e-8 for i in range(6)]
+    assert len(set(tick_labels(ticks))) == 6
+    assert tick_labels([1e6 + i for i in range(3)]) == ["1000000", "1000001", "1000002"]
