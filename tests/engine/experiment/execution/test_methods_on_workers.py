@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 
@@ -39,18 +38,6 @@ NAMES = [f"{type(m).__name__} {getattr(m, 'algorithm', '')}".strip() for m in ME
 
 def on(executor: Executor) -> ShardedQueryData:
     return replace(cut(DATA, 40), executor=shard_executor(executor))
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    pytest.importorskip("distributed")
-    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
-    try:
-        made.add_worker()
-        made.add_worker()
-        yield made
-    finally:
-        made.close()
 
 
 def test_two_processes_give_the_same_bits() -> None:

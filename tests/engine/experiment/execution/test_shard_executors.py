@@ -58,18 +58,6 @@ def expected() -> tuple[list[Floats], list[Floats]]:
     return sums(problem(), DeflationWork()), sums(problem(), SumWork())
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    pytest.importorskip("distributed")
-    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
-    try:
-        made.add_worker()
-        made.add_worker()
-        yield made
-    finally:
-        made.close()
-
-
 def test_threads_and_unknown_executors_leave_it_to_this_process() -> None:
     with on_threads(2) as threads:
         assert shard_executor(threads) is IN_PROCESS

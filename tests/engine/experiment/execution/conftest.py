@@ -1,0 +1,20 @@
+"""A scheduler with two workers, for the tests that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from experiment.local_cluster import LocalCluster
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    pytest.importorskip("distributed")
+    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        made.add_worker()
+        made.add_worker()
+        yield made
+    finally:
+        made.close()
