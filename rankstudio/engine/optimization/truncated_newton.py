@@ -136,7 +136,8 @@ def minimise_hinge(
     -----
     The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the hinge itself, so every
     step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a true duality gap. The gap left by
-    the smoothing falls with the square of its width, from which the next width is taken.
+    the smoothing falls with the square of its width, from which the next width is taken. D divides sums of
+    hinges by the width, so that the gap is true to their rounding over it.
     """
     problem = pair_problem(problem)
     at_zero = C * (yield from problem.count())

@@ -29,7 +29,7 @@ from rankstudio.engine.querywise.pair_cost.preference_rows import (
 )
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.threads import pool, share
 
 
 def compared_rows(data: QueryData) -> Bools:
@@ -85,5 +85,4 @@ def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[Preferenc
     if 8.0 * float(((sizes + 1) * sizes).sum()) > memory.available() / 2:
         return None
     assert data.preferences is not None
-    with STEADY:
-        return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))
+    return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))

@@ -88,10 +88,9 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
         t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
     """
     if data.preferences is not None:
-        from rankstudio.engine.querywise.pair_cost.preference_rows import preference_factor  # noqa: PLC0415 - scipy
+        from rankstudio.engine.querywise.pair_cost.preference_rows import preference_factors  # noqa: PLC0415 - scipy
 
-        for q in range(data.ptr.size - 1):
-            yield preference_factor(data.preferences, data.ptr, q, cost)
+        yield from preference_factors(data.preferences, data.ptr, cost)
         return
     for first, last in pairwise(data.ptr.tolist()):
         ptr = np.array([0, last - first])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +12,16 @@ from scipy.sparse import csc_array, csr_array, vstack
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.querywise.pair_cost.class_rows import Rows, shares
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.querywise.pair_cost.laplacian_factor import (
+    LaplacianFactor,
+    ScaledPreferences,
+    laplacian_factors,
+)
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
-from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.blocks import VALUES
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
-
-_CHUNK = 4_096  # preferences that are reduced at a time
 
 
 def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any, Floats, Ints]:
@@ -44,14 +46,9 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     row_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``.
     """
-    Q = ptr.size - 1
-    query = np.searchsorted(ptr, preferences.winner, side="right") - 1
-    inverse = cost.cost == "inverse"
-    squared: Floats = preferences.weight / preferences.magnitude**2 if inverse else preferences.weight
-    total = np.bincount(query, preferences.weight, Q).astype(np.float64)
-    scale: Floats = np.sqrt(squared * shares(cost.weighting, np.diff(ptr), total)[query])
-    targets = scale if cost.cost == "unit" else scale * preferences.magnitude
-    empty = np.flatnonzero(total == 0)
+    preferred = _scaled(preferences, ptr, cost)
+    query, scale, targets = preferred.query, preferred.scale, preferred.targets
+    empty = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     order = np.argsort(np.append(query, empty), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
@@ -62,7 +59,7 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     matrix: Any = csr_array((entries, (np.append(place, place), columns)), shape=shape)
     ordered = np.zeros(order.size)
     ordered[place] = targets
-    counts = np.bincount(query, minlength=Q)
+    counts = np.bincount(query, minlength=ptr.size - 1)
     return matrix, ordered, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
 
 
@@ -73,91 +70,86 @@ def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCo
 
     Notes
     -----
-    O(ln) for l preferences and n features. A query with more preferences than documents has no more rows than
-    documents and one, by QR decompositions of its incidence matrix: O(l_q |q|²) time for it, O(|q|²) memory.
+    O(ln) for l preferences and n features. Where a query has more preferences than documents and one, no
+    query has more rows than documents, by elimination: O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
 
 @dataclass(frozen=True, eq=False)
-class PreferenceBlock:
-    """What makes rows of the documents of one query, or of all.
+class IncidenceBlock:
+    """The preferences of all queries, a row each.
 
     Attributes
     ----------
     inside : slice
-        The documents.
-    factor : ndarray or sparse array of shape (r, documents)
-        S, with S'S the Laplacian of their preferences.
+        All documents.
+    matrix : scipy.sparse.csr_array of shape (r, documents)
+        S, with S'S the Laplacian of the preferences.
     targets : ndarray of shape (r,)
     counts : ndarray
         How many of the rows each query has.
     """
 
     inside: slice
-    factor: Any
+    matrix: Any
     targets: Floats
     counts: Ints
+
+    def times(self, X: Floats) -> Floats:
+        """Return S X."""
+        product: Floats = self.matrix @ X
+        return product
+
+
+PreferenceBlock = IncidenceBlock | LaplacianFactor
+"""What makes rows of the documents of some queries; see :class:`IncidenceBlock`."""
 
 
 def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
     """Yield the blocks of :func:`preference_rows`, which depend on no features."""
-    matrix, targets, row_ptr = incidence(preferences, ptr, cost)
-    if (np.diff(row_ptr) <= np.diff(ptr) + 1).all():
-        yield PreferenceBlock(slice(0, int(ptr[-1])), matrix, targets, np.diff(row_ptr))
+    sizes = np.diff(ptr)
+    query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    if (np.bincount(query, minlength=sizes.size) > sizes + 1).any():
+        yield from laplacian_factors(ptr, _scaled(preferences, ptr, cost), VALUES)
         return
-    for q, (first, last) in enumerate(pairwise(row_ptr.tolist())):
-        inside = slice(int(ptr[q]), int(ptr[q + 1]))
-        factor, target = _reduced(matrix, targets, slice(first, last), inside)
-        yield PreferenceBlock(inside, factor, target, np.array([target.size]))
+    matrix, targets, row_ptr = incidence(preferences, ptr, cost)
+    yield IncidenceBlock(slice(0, int(ptr[-1])), matrix, targets, np.diff(row_ptr))
 
 
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return the rows that blocks make of features, their targets, and where each query's begin."""
-    with STEADY:  # small products, which lose much where threads wait for a processor
-        found = [(block.factor @ X[block.inside], block.targets, block.counts) for block in blocks]
+    found = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
     rows, targets, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
-def preference_factor(preferences: Preferences, ptr: Ints, q: int, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return a factor of the Laplacian of the preferences of one query, and its targets.
+def preference_factors(
+    preferences: Preferences, ptr: Ints, cost: PairCost
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield for each query a factor of the Laplacian of its preferences, and its targets.
 
-    Returns
-    -------
+    Yields
+    ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q', and r at most |q| + 1.
+        S with S'S = M_q M_q', and r at most |q|.
     targets : ndarray of shape (r,)
         t with S't = M_q N_q and t't = N_q'N_q.
     """
-    first, last = ptr[q : q + 2].tolist()
-    matrix, targets, _ = incidence(preferences.among(first, last), np.array([0, last - first]), cost)
-    return _reduced(matrix, targets, slice(0, targets.size), slice(0, last - first))
+    for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
+        yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
 
 
-def _reduced(matrix: Any, targets: Floats, lines: slice, inside: slice) -> tuple[Floats, Floats]:
-    """Return at most |q| + 1 rows with the products of a query's incidence matrix and targets.
-
-    Parameters
-    ----------
-    matrix, targets
-        Of all queries.
-    lines, inside : slice
-        The preferences and the documents of the query.
-    """
-    most = inside.stop - inside.start + 1
-    kept = np.empty((0, most))
-    for begin in range(lines.start, lines.stop, max(_CHUNK, most)):
-        end = min(begin + max(_CHUNK, most), lines.stop)
-        part = np.zeros((len(kept) + end - begin, most))
-        part[: len(kept)] = kept
-        # By hand: to cut a sparse matrix takes longer than all else for a small query.
-        entries = slice(matrix.indptr[begin], matrix.indptr[end])
-        row = np.repeat(np.arange(len(kept), len(part)), np.diff(matrix.indptr[begin : end + 1]))
-        part[row, matrix.indices[entries] - inside.start] = matrix.data[entries]
-        part[len(kept) :, -1] = targets[begin:end]
-        kept = np.asarray(np.linalg.qr(part, mode="r")) if len(part) > most else part
-    return np.ascontiguousarray(kept[:, :-1]), np.ascontiguousarray(kept[:, -1])
+def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
+    """Return preferences with what the cost makes of them."""
+    Q = ptr.size - 1
+    query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    inverse = cost.cost == "inverse"
+    squared: Floats = preferences.weight / preferences.magnitude**2 if inverse else preferences.weight
+    total = np.bincount(query, preferences.weight, Q).astype(np.float64)
+    scale: Floats = np.sqrt(squared * shares(cost.weighting, np.diff(ptr), total)[query])
+    targets = scale if cost.cost == "unit" else scale * preferences.magnitude
+    return ScaledPreferences(query, preferences.winner, preferences.loser, scale, targets)
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
