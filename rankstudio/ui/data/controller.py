@@ -17,6 +17,7 @@ from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class DataController(QObject):
         self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(self._choose)
         session.datasetChanged.connect(self._show)
-        session.foldChanged.connect(self._look)
+        session.foldChanged.connect(self._look_soon)
         session.planChanged.connect(self._show_convention)
 
     def turn(self, by: int) -> None:
@@ -75,6 +76,10 @@ class DataController(QObject):
             self._show_statistics()
 
     @Slot()
+    def _look_soon(self) -> None:
+        """Show another fold in a turn of the event loop after the curves'."""
+        turns().ask(self._look)
+
     def _look(self) -> None:
         dataset, fold = self._session.dataset, self._session.fold
         if dataset is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt
@@ -60,6 +60,10 @@ class KeyValue(QWidget):
         for i, (before, row) in enumerate(zip_longest(self._rows, rows)):
             if before == row:
                 continue
+            if before is not None and row is not None and _differ_in_value(before, row):
+                for value in self._half(i, 1).findChildren(ElidedLabel):
+                    value.setText(row.value)
+                continue
             if before is not None:
                 self._remove(i)
             if row is not None:
@@ -67,14 +71,23 @@ class KeyValue(QWidget):
                 self._grid.addWidget(_value(row), i, 1)
         self._rows = tuple(rows)
 
+    def _half(self, row: int, column: int) -> QWidget:
+        item = self._grid.itemAtPosition(row, column)
+        half = item.widget() if item is not None else None
+        assert half is not None  # every fact has both
+        return half
+
     def _remove(self, row: int) -> None:
         for column in range(2):
-            item = self._grid.itemAtPosition(row, column)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                self._grid.removeWidget(widget)
-                widget.setParent(None)
-                widget.deleteLater()
+            widget = self._half(row, column)
+            self._grid.removeWidget(widget)
+            widget.setParent(None)
+            widget.deleteLater()
+
+
+def _differ_in_value(one: Fact, other: Fact) -> bool:
+    """Tell whether two facts look the same but for their values' texts."""
+    return bool(one.value) == bool(other.value) and replace(one, value=other.value) == other
 
 
 def _value(row: Fact) -> QWidget:
