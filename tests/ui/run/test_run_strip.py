@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event as Flag
 
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly
+from windows import finish, open_window, settle
 
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import engine_run
+from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.style.theme import Theme
 
 
@@ -17,7 +24,16 @@ def chips(window: MainWindow) -> list[str]:
 
 
 def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+    go = Flag()
+
+    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        """Run a plan, and wait in the middle of its first path."""
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            yield event
+            if number == 10:
+                go.wait()
+
+    with open_window(theme, tmp_path / "config", folds, held) as window:
         strip = window.sections.strip
         assert strip._state.text() == "No run yet: choose a method, then press Run."
         assert not strip._all.isEnabled()
@@ -29,6 +45,7 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         assert chips(window) == [f"run {key} Greedy RankRLS" for key in range(2, 7)]
         assert strip._more.text() == "and 2 more"
         window.commands["pause"].trigger()
+        go.set()
         wait_until(lambda: strip._state.text() == "paused")
         strip._waiting[1].click()
         assert window.runs.shown is window.runs.record(3)
