@@ -1,0 +1,38 @@
+"""What the tests of the Lab page share: windows that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from windows import open_window, settle, write_folds
+
+from rankstudio.ui.lab.auc_tab import AucTab
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def own_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the studies of each test in a folder of its own."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+
+
+@pytest.fixture
+def lab(window: MainWindow) -> AucTab:
+    """The tab of AUC estimates, seen."""
+    window.commands["page_lab"].trigger()
+    settle(window)
+    assert window.workspace.page == "lab"
+    return window.sections.lab.auc
+
+
+@pytest.fixture
+def five_folds(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    """A window with data of five folds, on the page."""
+    data = write_folds(tmp_path / "Five", 5)
+    with open_window(theme, tmp_path / "config", data) as made:
+        made.commands["page_lab"].trigger()
+        settle(made)
+        yield made

@@ -1,0 +1,211 @@
+"""What a person chooses of a run in the real window, and exports, and what the window then shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plot_hands import ys
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.export.models import load_model
+from rankstudio.ui.export.dialog import ExportDialog
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.selected_model import LIVE
+
+
+def dialog_of(window: MainWindow) -> ExportDialog:
+    """Return the export dialog as the window fills it, not modal."""
+    return window.export_controller.dialog()
+
+
+@pytest.mark.smoke
+def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
+    finish(window)
+    window.sections.run.curves.picked.emit(1, 5)
+    model = window.current.model
+    assert model is not None
+    assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
+    assert window.sections.run.curves.slider.value() == 1.0
+    assert window.sections.run.candidates.accessibleName() == "Candidates at step 5"
+    window.sections.run.heat.picked.emit(2, 2)
+    assert window.current.model is not None
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
+    window.sections.inspect.features.chosen.emit(6)
+    assert window.current.model.x_value == 6
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert (window.current.model.key, window.current.model.x_value) == (1, 5)
+    window.commands["redo"].trigger()
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
+    window.commands["best"].trigger()
+    record = window.runs.shown
+    assert record is not None
+    assert window.current.model.step is record.folds[2].chosen.step
+
+
+@pytest.mark.smoke
+def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
+    finish(window)
+    window.sections.run.curves.picked.emit(0, 2)
+    values = window.sections.run.curves.slider.values()
+    for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
+        window.sections.run.curves.slider._slider.setValue(values.index(value))
+    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
+    model = window.current.model
+    assert model is not None
+    assert (model.key, model.x_value) == (LIVE, 2)
+    np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
+    window.sections.run.curves.slider._slider.setValue(values.index(4.0))
+    assert window.current.model is not None
+    assert window.current.model.key == 2  # on the grid: the run's own path
+    window.commands["undo"].trigger()  # a glide is one change
+    assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
+    settle(window)
+
+
+@pytest.mark.smoke
+def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(1)
+    before = window.current.model
+    assert before is not None
+    order = [row.feature_id for row in window.sections.inspect.features.table.rows()]
+    window.sections.inspect.inspect(order[-1])
+    window.commands["pin"].trigger()
+    assert window.sections.method.form.values()["pinned"] == (order[-1],)
+    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+    rows = window.sections.inspect.features.table.rows()
+    assert rows[0].feature_id == order[-1]
+    assert rows[0].pinned
+    window.sections.inspect.features.toggled.emit("banned", order[0])
+    wait_until(lambda: window.sections.inspect.features.table.rows()[-1].banned)
+    assert window.sections.inspect.features.table.rows()[-1].feature_id == order[0]
+    assert window.session.plan.parameters["banned"] == (order[0],)
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert window.session.plan.parameters["pinned"] == ()
+    assert window.sections.method.form.values()["banned"] == ()
+    assert window.current.model is not None
+    assert window.current.model.step is before.step
+    assert [row.feature_id for row in window.sections.inspect.features.table.rows()] == order
+    settle(window)
+
+
+def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -> None:
+    editor = window.sections.method.form.field("regularization").editor
+    assert isinstance(editor, QLineEdit)
+    before = window.session.plan
+    editor.setFocus()
+    editor.selectAll()
+    QTest.keyClicks(editor, "2^0..2^3")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert window.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
+    window.commands["undo"].trigger()
+    assert window.session.plan == before
+    assert window.sections.method.form.values() == dict(before.parameters)
+
+
+def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(None)
+    record = window.runs.shown
+    assert record is not None
+    mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
+    np.testing.assert_allclose(ys(window, 1), mean)
+    assert window.current.model is None
+    window.sections.run.curves.picked.emit(1, 3)
+    plot = window.sections.run.curves.validation_plot
+    assert plot.band is not None
+    assert plot.choice == (1, 3)
+
+
+def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(1)
+    record = window.runs.shown
+    assert record is not None
+    action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
+    action.trigger()
+    np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
+    assert window.toolbar.measure_button.text() == "NDCG@10"
+    settle(window)
+
+
+@pytest.mark.smoke
+def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    wait_until(lambda: window.current.test)
+    dialog = dialog_of(window)
+    dialog.select("model")
+    dialog._path.setText(str(tmp_path / "model.json"))
+    dialog.save()
+    model, current = load_model(tmp_path / "model.json"), window.current.model
+    assert current is not None
+    test = current.fold.test
+    assert test is not None
+    np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
+    assert model.origin["test"] == pytest.approx(window.current.test)
+
+
+@pytest.mark.parametrize(("form", "ending"), [("RankLib", "."), ("Solr LTR", "."), ("SQL", " queries.")])
+def test_a_model_for_another_program_is_read_back_and_ranked_with(
+    window: MainWindow, tmp_path: Path, form: str, ending: str
+) -> None:
+    finish(window)
+    wait_until(lambda: window.current.model)
+    dialog = dialog_of(window)
+    dialog.select("model-formats")
+    labels = [label for label, _ in dialog.current.formats]
+    dialog._format.setCurrentIndex(labels.index(form))
+    dialog._format.activated.emit(labels.index(form))
+    dialog._path.setText(str(tmp_path / f"model{dialog._format.currentData()}"))
+    dialog.save()
+    wait_until(lambda: "Identical ranking on " in dialog._message.text())
+    assert dialog._message.text().endswith(ending)
+    test = window.current.model.fold.test
+    assert f"on {test.n_queries} of {test.n_queries} queries" in dialog._message.text()
+    dialog.done(0)
+
+
+def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    wait_until(lambda: window.current.test and window.sections.inspect.inspector.plot.numbers()[1])
+    dialog = dialog_of(window)
+    for item in dialog._items:
+        assert item.unavailable == "", item.key
+        if item.text is not None:
+            assert item.text()
+        for place, (_, suffix) in enumerate(item.formats):
+            writer = item.writers[place] if item.writers else None
+            path = tmp_path / f"{item.stem}{suffix}"
+            write = writer.write if writer else item.write
+            if writer and writer.unavailable:
+                assert writer.unavailable.endswith("has trees only, and this model is a weighted sum.")
+                continue
+            if writer and writer.begin:
+                paths: list[str] = []
+                writer.begin(path, paths.append, pytest.fail)
+                wait_until(lambda paths=paths: bool(paths))
+            else:
+                assert write is not None
+                write(path)
+            assert path.is_dir() or path.stat().st_size > 0
+    results = json.loads((tmp_path / "small-results" / "results.json").read_text())
+    assert [fold["fold"] for fold in results["folds"]] == [1, 2]
+    assert load_plan(tmp_path / "small-plan.toml") == window.session.plan
+
+
+def test_the_run_is_copied_as_a_command(window: MainWindow) -> None:
+    window.commands["copy_command"].trigger()
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("rankstudio run --data ")
+    assert "--lambda '2^-2, 2^0, 2^2'" in text

@@ -1,0 +1,209 @@
+"""Runs in the real window: what a person starts, holds and ends, and what the window then shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plot_hands import ys
+from waiting import turn, wait_until
+from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event, StepDone
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.model.study_store import RunTarget
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.mark.smoke
+def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
+    finish(window)
+    record = window.runs.shown
+    assert record is not None
+    assert record.state is RunState.DONE
+    assert record.result is not None
+    for fold in (1, 2):
+        window.session.look_at(fold)
+        chosen = record.folds[fold].chosen
+        model = window.current.model
+        assert model is not None
+        assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
+        assert model.step is chosen.step
+        for setting in range(3):
+            path = record.paths[fold, setting]
+            np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
+            np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
+        rows = window.sections.inspect.features.table.rows()
+        ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
+        assert [row.feature_id for row in rows] == ids.tolist()
+    settle(window)
+    wait_until(lambda: window.current.test)
+    assert window.current.test == pytest.approx(dict(record.folds[2].test))
+    [row] = window.sections.results.panel.rows()
+    assert row.state == "done"
+    assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
+
+
+@pytest.mark.smoke
+def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    found = []
+
+    def counted(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        for event in slowly(plan, dataset, target):
+            found.extend([event] * isinstance(event, StepDone))
+            yield event
+
+    with open_window(theme, tmp_path / "config", folds, counted) as window:
+        commands = window.commands
+        commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done)
+        record = window.runs.records[0]
+        [job] = window.models.run_worker.jobs
+        assert len(ys(window, 0)) == N_FEATURES
+        commands["pause"].trigger()
+        wait_until(lambda: job.held)
+        assert record.state is RunState.PAUSED
+        assert commands["pause"].iconText() == "Resume"
+        wait_until(lambda: window.sections.results.panel.rows()[0].state == "paused")
+
+        def steps() -> int:
+            return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
+
+        wait_until(lambda: steps() == len(found))
+        before = len(found)
+        commands["step"].trigger()
+        wait_until(lambda: steps() == before + 1 and job.held)
+        assert len(found) == before + 1
+        commands["pause"].trigger()
+        wait_until(lambda: record.folds)
+        commands["stop"].trigger()
+        wait_until(lambda: record.state.ended)
+        assert record.state is RunState.CANCELLED
+        assert set(record.folds) == {1}
+        assert len(record.paths) >= 3
+        window.session.look_at(1)
+        assert window.current.model is not None
+        assert window.current.model.step is record.folds[1].chosen.step
+
+
+def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.session.fold == 2)
+        window.commands["stop_all"].trigger()
+        wait_until(lambda: not window.runs.busy)
+        window.session.look_at(1)
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[1].unit is not None)
+        window.sections.data.panel.foldChosen.emit(1)
+        wait_until(lambda: window.runs.records[1].state.ended)
+        assert window.session.fold == 1
+
+
+def test_runs_queue_and_a_waiting_one_can_be_cancelled(
+    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        for _ in range(3):
+            window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].state is RunState.RUNNING)
+        first, second, third = window.runs.records
+        assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
+        assert "2 waiting" in window.status.text()
+        window.sections.results.panel.cancelRequested.emit(second.key)
+        assert second.state is RunState.CANCELLED
+        window.commands["stop"].trigger()
+        wait_until(lambda: third.state is RunState.RUNNING)
+        assert first.state is RunState.CANCELLED
+        assert window.runs.shown is third
+        window.sections.results.panel.removed.emit(third.key)
+        wait_until(lambda: not window.models.run_worker.jobs)
+        assert [row.key for row in window.sections.results.panel.rows()] == [first.key, second.key]
+        window.sections.results.panel.selected.emit(first.key)
+        assert window.runs.shown is first
+
+
+def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, breaking) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
+        assert window.notice.text() == (
+            "Greedy RankRLS on Small failed unexpectedly: RuntimeError: the matrix is upside down. "
+            "The details are in the log."
+        )
+        assert window.runs.records[0].paths  # what it had finished is kept
+        window.runs._runner = slowly
+        finish(window)
+        assert window.runs.records[1].state is RunState.DONE
+
+
+def test_what_a_method_notes_of_its_results_is_a_notice(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, noting) as window:
+        finish(window)
+        assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
+
+
+def test_the_message_of_a_run_is_there_where_the_run_is(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, noting) as window:
+        finish(window)
+        pages, told = window.workspace, "Fold 1 is odd."
+        for page in ("lab", "data", "compare"):
+            pages.show_page(page)
+            assert window.notice.text() == ""
+            pages.show_page("features")
+            assert window.notice.text() == told
+        window.runs._runner = breaking
+        window.commands["run"].trigger()
+        assert window.notice.text() == ""  # another run is looked at
+        wait_until(lambda: not window.runs.busy and window.notice.text())
+        assert window.runs.shown is window.runs.records[1]
+        assert window.notice.text() == window.runs.records[1].failure
+        window.runs.show(window.runs.records[0])
+        assert window.notice.text() == told
+        window.say_error("The disk is full.")  # what others say stays
+        pages.show_page("lab")
+        assert window.notice.text() == "The disk is full."
+        window.notice.dismiss()
+        pages.show_page("features")
+        assert window.notice.text() == told
+        window.notice.dismiss()  # from now on it is in the table of runs
+        pages.show_page("compare")
+        pages.show_page("select")
+        assert window.notice.text() == ""
+        window.runs.show(window.runs.records[1])
+        window.runs.show(window.runs.records[0])
+        assert window.notice.text() == ""
+
+
+def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:
+    window.session.change("pinning", parameters={**window.session.plan.parameters, "pinned": (99,)})
+    window.commands["run"].trigger()
+    wait_until(lambda: not window.runs.busy)
+    assert window.notice.text().startswith("pinned: expected ids of the dataset's features, 1 to 8")
+
+
+def test_stepping_without_a_run_starts_a_paused_one(window: MainWindow) -> None:
+    window.commands["step"].trigger()
+    wait_until(lambda: len(ys(window, 0)) == 1)
+    turn(0.05)
+    record = window.runs.records[0]
+    assert record.state is RunState.PAUSED
+    assert sum(len(steps) for steps in record.growing.values()) == 1
+
+
+def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].progress > 0)
+        window.close()
+        assert not window.isVisible()
+        assert window.models.run_worker.jobs == ()
