@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.support.jit import kernel
 
 
@@ -70,3 +70,14 @@ def best_thresholds(
                 places[j] < 0 or abs(above) > abs(gains[j])
             ):
                 gains[j], places[j] = above, rank - 1
+
+
+@kernel
+def add_to_bins(bins: Bytes, weights: Floats, out: Floats) -> None:
+    """Add the weights (m,) of the documents in each bin of each feature to ``out`` (n, 256): O(nm).
+
+    ``bins`` (n, m).
+    """
+    for j in range(bins.shape[0]):
+        for i in range(bins.shape[1]):
+            out[j, bins[j, i]] += weights[i]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,8 +11,18 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankboost_shards import (
+    THRESHOLDS,
+    Beginning,
+    RankBoostWork,
+    WeakRanker,
+    by_label,
+)
+from rankstudio.engine.methods.shards.session import ShardSession
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.thresholds import thresholds
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import pool
 
 _SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
@@ -76,7 +87,8 @@ class RankBoost(LinearRanker):
     Pairs are documents of one query with different labels, all of equal weight at first. Every round takes
     the feature and threshold with the greatest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
     weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative where low values are
-    better. All values of a feature are tried as thresholds.
+    better. All values of a feature are tried as thresholds; of data of several shards, those of a feature
+    with up to 256 values, and of others the values at 255 ranks as far from each other as they can be.
 
     Parameters
     ----------
@@ -95,7 +107,8 @@ class RankBoost(LinearRanker):
     Notes
     -----
     O(nm log m) once and O(nm) a round for m documents and n features; pairs are never listed. It ends early
-    where no threshold is better than none, or where one puts every pair in order.
+    where no threshold is better than none, or where one puts every pair in order. By shards a round adds up
+    256 numbers a feature, and a byte is kept for each value.
 
     Examples
     --------
@@ -104,6 +117,8 @@ class RankBoost(LinearRanker):
     >>> RankBoost(n_rounds=20).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
     0
     """
+
+    accepts_shards = True
 
     thresholds_: tuple[Threshold, ...]
     loss_: float
@@ -114,26 +129,27 @@ class RankBoost(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def learn(self, data: QueryData) -> Iterator[BoostStep]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round, with the mean loss of the pairs as its criterion."""
         n_rounds = self.checked("n_rounds")
-        rounds = _Rounds(data)
         history: list[Threshold] = []
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
-        for number in range(1, n_rounds + 1):
-            weak = rounds.weak_ranker()
-            if weak is None:
-                break
-            rounds.add(weak)
-            history.append(weak)
-            coef = coef.copy()
-            coef[weak.feature] += weak.weight
-            features.setdefault(weak.feature)
-            yield BoostStep(number, tuple(features), coef, rounds.loss, np.empty(0), history=history)
-            if rounds.perfect:
-                return
-        if not history:  # nothing tells any pair apart: a model that scores all documents alike
-            yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
+        with _rounds(by_shards(data)) as rounds:
+            yield from rounds.begin()
+            for number in range(1, n_rounds + 1):
+                weak = rounds.weak_ranker()
+                if weak is None:
+                    break
+                yield from rounds.add(weak)
+                history.append(weak)
+                coef = coef.copy()
+                coef[weak.feature] += weak.weight
+                features.setdefault(weak.feature)
+                yield BoostStep(number, tuple(features), coef, rounds.loss, np.empty(0), history=history)
+                if rounds.perfect:
+                    return
+            if not history:  # nothing tells any pair apart: a model that scores all documents alike
+                yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]
@@ -145,38 +161,84 @@ class RankBoost(LinearRanker):
         return _scores(X.T, self.thresholds_)
 
 
+@contextmanager
+def _rounds(data: TrainingData) -> Iterator[_Rounds]:
+    if isinstance(data, ShardedQueryData):
+        with data.session(RankBoostWork()) as session:
+            yield _ShardedRounds(data, session)
+    else:
+        yield _WholeRounds(data)
+
+
 class _Rounds:
-    """The state of boosting: scores so far, and the documents in the order of every feature."""
+    """The state of boosting: what the pairs weigh.
 
-    def __init__(self, data: QueryData) -> None:
-        from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+    Attributes
+    ----------
+    perfect : bool
+        Whether the last weak ranker errs in no pair.
+    """
 
-        self._kernels = kernels
-        self._y, self._ptr = data.y, data.ptr
-        query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        self._by_label = np.lexsort((data.y, query)).astype(np.int64)
-        self._columns = np.ascontiguousarray(data.X.T)
-        self._order = np.argsort(self._columns, axis=1, kind="stable").astype(np.int64)
-        self._H = np.zeros(data.y.size)
-        self._weights = np.empty(data.y.size)
-        self._n_pairs = 0.0
+    def __init__(self) -> None:
         self.perfect = False
-        self._weigh()
-        self._n_pairs = self._sum  # every pair counts 1 at first
-
-    def _weigh(self) -> None:
-        self._sum = self._kernels.potential(self._H, self._y, self._by_label, self._ptr, self._weights)
+        self._sum = self._n_pairs = 0.0
 
     @property
     def loss(self) -> float:
         """The mean loss of the pairs, 0 without a pair."""
         return self._sum / self._n_pairs if self._n_pairs else 0.0
 
+    def begin(self) -> Generator[WorkProgress, None, None]:
+        """Weigh the pairs for the first time."""
+        yield from self._weigh(None)
+        self._n_pairs = self._sum  # every pair counts 1 at first
+
     def weak_ranker(self) -> Threshold | None:
         """Return the best threshold of all with its weight; None where none does anything."""
-        n, m = self._columns.shape
         if not self._sum > 0:
             return None
+        gain, feature, theta = self._best()
+        r = float(np.clip(gain / self._sum, -_SEPARATES, _SEPARATES))
+        if abs(r) < _ROUNDING:
+            return None
+        self.perfect = abs(r) == _SEPARATES
+        return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
+
+    def add(self, weak: Threshold) -> Generator[WorkProgress, None, None]:
+        """Add a weak ranker to the scores, and weigh the pairs anew."""
+        yield from self._weigh(weak)
+
+    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
+        raise NotImplementedError
+
+    def _best(self) -> tuple[float, int, float]:
+        """Return the sum of weights above the best threshold, its feature and its value."""
+        raise NotImplementedError
+
+
+class _WholeRounds(_Rounds):
+    """The same of documents in memory, which are put in the order of every feature."""
+
+    def __init__(self, data: QueryData) -> None:
+        from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+
+        super().__init__()
+        self._kernels = kernels
+        self._y, self._ptr = data.y, data.ptr
+        self._by_label = by_label(data)
+        self._columns = np.ascontiguousarray(data.X.T)
+        self._order = np.argsort(self._columns, axis=1, kind="stable").astype(np.int64)
+        self._H = np.zeros(data.y.size)
+        self._weights = np.empty(data.y.size)
+
+    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
+        yield from ()
+        if weak is not None:
+            self._H += weak.weight * (self._columns[weak.feature] > weak.theta)
+        self._sum = self._kernels.potential(self._H, self._y, self._by_label, self._ptr, self._weights)
+
+    def _best(self) -> tuple[float, int, float]:
+        n, m = self._columns.shape
         gains, places = np.empty(n), np.empty(n, dtype=np.int64)
         with pool(n * m > _WORTH_THREADS) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
@@ -188,14 +250,31 @@ class _Rounds:
 
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         feature = int(np.argmax(np.abs(gains)))
-        r = float(np.clip(gains[feature] / self._sum, -_SEPARATES, _SEPARATES))
-        if places[feature] < 0 or abs(r) < _ROUNDING:
-            return None
-        self.perfect = abs(r) == _SEPARATES
-        theta = float(self._columns[feature, self._order[feature, places[feature]]])
-        return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
+        return gains[feature], feature, float(self._columns[feature, self._order[feature, places[feature]]])
 
-    def add(self, weak: Threshold) -> None:
-        """Add a weak ranker to the scores, and weigh the pairs anew."""
-        self._H += weak.weight * (self._columns[weak.feature] > weak.theta)
-        self._weigh()
+
+class _ShardedRounds(_Rounds):
+    """The same by sums over shards, whose documents are put in bins between thresholds."""
+
+    def __init__(self, data: ShardedQueryData, session: ShardSession) -> None:
+        super().__init__()
+        self._data, self._session = data, session
+
+    def begin(self) -> Generator[WorkProgress, None, None]:
+        """Find the thresholds, put the documents in bins, and weigh the pairs for the first time."""
+        self._thresholds = yield from thresholds(self._data, THRESHOLDS)
+        yield from super().begin()
+
+    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
+        message: Beginning | WeakRanker = Beginning(self._thresholds)
+        if weak is not None:
+            bin_ = int(np.searchsorted(self._thresholds[weak.feature], weak.theta))
+            message = WeakRanker(weak.feature, bin_, weak.weight)
+        self._in_bins, (self._sum,) = yield from self._session.sum(message, "weighing pairs")
+
+    def _best(self) -> tuple[float, int, float]:
+        # Above each threshold, the greatest first: of equal gains it counts, as in memory.
+        above = np.cumsum(self._in_bins[:, :0:-1], axis=1)
+        feature, place = np.unravel_index(np.argmax(np.abs(above)), above.shape)
+        theta = self._thresholds[feature, THRESHOLDS - 1 - place]
+        return float(above[feature, place]), int(feature), float(theta)

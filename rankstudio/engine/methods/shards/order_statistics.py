@@ -19,33 +19,37 @@ _SIGN = np.uint64(1 << 63)
 _MOST_COUNTS = 2_000_000  # that a shard answers with
 
 
-def order_statistics(data: ShardedQueryData, ranks: Ints, what: str) -> Generator[WorkProgress, None, Floats]:
+def order_statistics(
+    data: ShardedQueryData, ranks: Ints, what: str, features: Ints | None = None
+) -> Generator[WorkProgress, None, Floats]:
     """Return the values of some ranks, from 0 for the least, of each feature, shape (n, ranks).
 
-    They are values of the documents, those that sorting would find.
+    They are values of the documents, those that sorting would find. Where ``features`` are given there are
+    rows for those columns alone.
 
     Notes
     -----
     O(n m log m) a pass, and 8 passes; up to 64 where many ranks are asked for.
     """
-    found = np.zeros((data.X.shape[1], ranks.size), dtype=np.uint64)
+    features = np.arange(data.X.shape[1]) if features is None else features
+    found = np.zeros((features.size, ranks.size), dtype=np.uint64)
     bits = next(b for b in (8, 4, 2, 1) if found.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
-        (counts,) = yield from summed(data, what, _counts, found, shift, bits)
+        (counts,) = yield from summed(data, what, _counts, features, found, shift, bits)
         # The least digit up to which there are as many documents as the rank asks for.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         found |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(found)
 
 
-def _counts(data: QueryData, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:
+def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:
     """Count the documents up to each prefix with each next digit but the greatest: (n, ranks, digits)."""
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     rest = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
-    for j, own in enumerate(prefixes):
+    for row, j, own in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
-        out[j] = np.searchsorted(keys, own[:, None] | digits | rest, side="right")
+        row[:] = np.searchsorted(keys, own[:, None] | digits | rest, side="right")
     return (out,)
 
 

@@ -12,6 +12,7 @@ from sharded_problems import assert_same_bits, cut, problem, steps
 from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
@@ -29,6 +30,7 @@ METHODS: list[LinearRanker] = [
     RankRLS(0.5),
     FSMRank(max_iter=5),
     RankSVM(),
+    RankBoost(4),
     ExpectedDivergence(n_features_to_select=3),
     GAS(n_features_to_select=3),
     SingleFeatureRanking(n_features_to_select=3),
@@ -53,9 +55,10 @@ def test_a_cluster_gives_the_same_bits(cluster: LocalCluster, method: LinearRank
         assert_same_bits(steps(method, on(workers)), steps(method, cut(DATA, 40)))
 
 
-@pytest.mark.parametrize("algorithm", ["statistics", "rows"])
-def test_a_worker_that_is_killed_within_a_path_changes_no_bit(cluster: LocalCluster, algorithm: str) -> None:
-    method = GreedyRankRLS(4, 0.5, algorithm=algorithm)
+@pytest.mark.parametrize("method", [m for m in METHODS if isinstance(m, GreedyRankRLS | RankBoost)], ids=str)
+def test_a_worker_that_is_killed_within_a_path_changes_no_bit(
+    cluster: LocalCluster, method: LinearRanker
+) -> None:
     cluster.add_worker()  # one is left for the next
     with on_cluster(cluster.address) as workers:
         found: list[Step] = []
