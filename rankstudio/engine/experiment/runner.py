@@ -189,9 +189,11 @@ def run(
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Tell whether the method goes through shards, and some training part has several."""
-    entry = plan.entry
-    if entry.given or plan.preferences or not entry.load().accepts_shards:
+    """Tell whether the method has workers share shards, and some training part has several."""
+    if plan.entry.given or plan.preferences:
+        return False
+    method = plan.entry.load()
+    if not (method.accepts_shards and method.shares_shards):
         return False
     return any(
         not isinstance(fold.train, LeftOut) and len(shards_of(fold.train.query_ptr)) > 1 for fold in folds

@@ -36,6 +36,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     """Whether X may be a sparse matrix of scipy."""
     accepts_shards: ClassVar[bool] = False
     """Whether :meth:`work` learns from :class:`ShardedQueryData`, too."""
+    shares_shards: ClassVar[bool] = True
+    """Whether it then has workers share the shards; another one reads them one after the other."""
 
     coef_: Floats
     n_features_in_: int

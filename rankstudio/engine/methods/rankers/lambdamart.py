@@ -11,8 +11,10 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.rankers.lambdamart_shards import sample_seed, shard_rows
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import available
 
 GREATEST_LABEL = 30
@@ -104,7 +106,8 @@ class LambdaMART(LinearRanker):
     the derivatives. The same data, parameters and seed give the same bits with any number of threads: each
     feature's histogram is summed by one thread, in the order of the rows (``force_col_wise``; LightGBM's
     row-wise sums depend on the number of threads, ``deterministic`` or not). It ends early where no split
-    gains anything, unless the next tree may draw other features.
+    gains anything, unless the next tree may draw other features. Data of several shards are binned shard by
+    shard: a byte a value is kept, and the model is that of all documents at once.
 
     Needs the extra ``boosting``. Labels are whole numbers from 0 to 30, and no query has more than 10,000
     documents: those are LightGBM's limits.
@@ -116,6 +119,9 @@ class LambdaMART(LinearRanker):
     >>> LambdaMART(n_rounds=5).fit(train.X, train.y, qid=train.qid).feature_importances_.argmax().item()
     1
     """
+
+    accepts_shards = True
+    shares_shards = False
 
     booster_: Any
     feature_importances_: Floats
@@ -142,7 +148,7 @@ class LambdaMART(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def learn(self, data: QueryData) -> Iterator[TreeStep]:
+    def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.
 
         Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
@@ -156,12 +162,20 @@ class LambdaMART(LinearRanker):
             For a parameter outside its range.
         DatasetError
             For labels or queries that LightGBM does not take.
+        OutOfMemoryError
+            Where mapped data are larger than the memory budget even when they are binned.
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
         _check(data)
         lightgbm = _library()
-        training = lightgbm.Dataset(data.X, label=data.y, group=np.diff(data.ptr), params=parameters)
+        data = by_shards(data)
+        rows: Any = data.X
+        if isinstance(data, ShardedQueryData):
+            yield WorkProgress("binning features", 0.0)
+            rows = shard_rows(lightgbm, data)
+            parameters["data_random_seed"] = sample_seed(parameters["seed"])
+        training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
         booster = lightgbm.Booster(parameters, training)
         loss = _Loss(data, parameters["lambdarank_truncation_level"])
         features, number = dict[int, None](), 0
@@ -210,7 +224,7 @@ class _Loss:
     LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
     """
 
-    def __init__(self, data: QueryData, k: int) -> None:
+    def __init__(self, data: TrainingData, k: int) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
@@ -242,7 +256,7 @@ def _used(gains: Floats) -> list[int]:
     return [j for j in order if gains[j] > 0]
 
 
-def _check(data: QueryData) -> None:
+def _check(data: TrainingData) -> None:
     """Refuse what LightGBM refuses, in words and before it prints."""
     bad = (data.y < 0) | (data.y > GREATEST_LABEL) | (data.y != np.floor(data.y))
     if bad.any():

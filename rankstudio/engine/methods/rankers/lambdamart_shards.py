@@ -1,0 +1,79 @@
+"""LightGBM's training data from shards: binned some thousand documents at a time, without a copy of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, refuse_larger
+
+_SAMPLE = 200_000  # documents from which LightGBM finds the bins
+_SAMPLED = 20  # bytes a value of those: as rows and as columns, and the numbers of their rows
+_BOOSTED = 64  # bytes a document: label, scores, derivatives, rows by leaves, and what measures
+
+
+def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
+    """Return the rows of data as a list of ``lightgbm.Sequence``, one a shard.
+
+    Parameters
+    ----------
+    lightgbm : module
+    data : ShardedQueryData
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where the bins, a byte for each value, and what boosting keeps are larger than the memory budget.
+    """
+    m, n = data.X.shape
+    refuse_larger(data, "LambdaMART", m * (n + _BOOSTED) + float(min(m, _SAMPLE)) * n * _SAMPLED)
+    lightgbm.Sequence.register(_ShardRows)
+    reader = _Reader(data)
+    return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
+
+
+def sample_seed(seed: int) -> int:
+    """Return the ``data_random_seed`` that LightGBM makes of a ``seed``; of a list of sequences it does not.
+
+    The first number below 2^15 - 1 of its generator of 2^15 numbers.
+    """
+    return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
+
+
+class _Reader:
+    """Reads one shard after the other; mapped pages of the one before are let go."""
+
+    def __init__(self, data: ShardedQueryData) -> None:
+        self._data, self._index = data, -1
+
+    def features(self, index: int) -> Floats:
+        if index != self._index:
+            self.close()
+            self._index, self._X = index, self._data.shard(index).X
+        return self._X
+
+    def close(self) -> None:
+        if self._index >= 0:
+            self._data.release(self._index)
+        self._index = -1
+
+
+class _ShardRows:
+    """The rows of a shard as LightGBM asks for them: one for its sample, and then in batches."""
+
+    batch_size = 4096
+
+    def __init__(self, reader: _Reader, index: int, count: int) -> None:
+        self._reader, self._index, self._count = reader, index, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, rows: int | slice) -> Floats:
+        found: Floats = np.array(self._reader.features(self._index)[rows])
+        if isinstance(rows, slice) and rows.stop == self._count:
+            self._reader.close()
+        return found
