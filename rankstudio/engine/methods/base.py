@@ -65,12 +65,12 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
         raise NotImplementedError
 
-    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step] | None:
+    def nested(self, data: Any, order: tuple[int, ...]) -> Iterator[Step | WorkProgress] | None:
         """Learn with the first feature of an order, the first two, and so on, faster than one by one.
 
         Returns
         -------
-        iterator of Step, or None
+        iterator of Step and WorkProgress, or None
             One step a feature of all data; None where the method knows no faster way.
         """
         return None

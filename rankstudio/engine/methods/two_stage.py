@@ -10,9 +10,10 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.selection.filter_base import without
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards, in_memory
 from rankstudio.engine.steps import Step, WorkProgress
 
 Columns = tuple[int, ...]
@@ -94,7 +95,7 @@ def comparisons(
 
 
 def two_stage_steps(
-    ranker: LinearRanker, data: QueryData, sets: Sequence[Columns]
+    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns]
 ) -> Iterator[Step | WorkProgress]:
     """Learn a model with each of some sets of features; each is one step.
 
@@ -102,8 +103,9 @@ def two_stage_steps(
     ----------
     ranker : LinearRanker
         The method that ranks.
-    data : QueryData
-        Training data with all features.
+    data : QueryData or ShardedQueryData
+        Training data with all features. Those of several shards are learned from by shards where the ranker
+        can; another one has the selected features alone in memory.
     sets : sequence of tuple of int
         Columns; an empty set gives the model that scores all documents alike.
 
@@ -111,11 +113,23 @@ def two_stage_steps(
     ------
     Step, WorkProgress
         The criterion of a step is the ranker's own after its last iteration or round.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where a ranker looks at all documents at once, and some set of features of them is larger than the
+        memory budget.
     """
+    data = by_shards(data) if ranker.accepts_shards else data
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
         every = ranker.nested(data, sets[-1])
         if every is not None:
-            of_size = {len(step.selected): step for step in every}
+            of_size: dict[int, Step] = {}
+            for told in every:
+                if isinstance(told, Step):
+                    of_size[len(told.selected)] = told
+                else:
+                    yield told
             for number, columns in enumerate(sets, start=1):
                 known = of_size.get(len(columns))
                 yield replace(known, number=number) if known else widened(None, number, (), data.X.shape[1])
@@ -127,20 +141,27 @@ def two_stage_steps(
 
 
 def _learned(
-    ranker: LinearRanker, data: QueryData, columns: Columns, share: float
+    ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
 ) -> Generator[WorkProgress, None, Step | None]:
     """Learn a model of some columns, once for whoever selects them; None without a column."""
     key = "two-stage", type(ranker), repr(ranker.get_params()), columns
     if key in data.remembered:
         return data.remembered[key]  # type: ignore[no-any-return]
     last: Step | None = None
-    for step in ranker.work(data.narrowed(columns)) if columns else ():
+    for step in _work(ranker, data, columns) if columns else ():
         if isinstance(step, Step):
             last = step
         yield WorkProgress(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
         data.remembered[key] = last
     return last
+
+
+def _work(ranker: LinearRanker, data: TrainingData, columns: Columns) -> Iterator[Step | WorkProgress]:
+    narrow = data.narrowed(columns)
+    if not ranker.accepts_shards:
+        narrow = in_memory(narrow, method_of(type(ranker)).label)
+    return ranker.work(narrow)
 
 
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:

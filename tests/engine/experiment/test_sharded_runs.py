@@ -69,6 +69,20 @@ def test_memory_disk_threads_and_processes_give_the_same_bits(
         assert_same(ended(run(PLAN, on_disk, executor=processes)), expected)
 
 
+@pytest.mark.parametrize("ranker", ["rankrls", "ranksvm"])
+def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
+    dataset: FoldedDataset, on_disk: FoldedDataset, ranker: str
+) -> None:
+    one = {"rankrls": {"regularization": (0.5, 8.0)}, "ranksvm": {"C": 0.1, "max_iter": 3}}[ranker]
+    few = {"n_features_to_select": 2}
+    plan = Plan("large", "single-feature", few, measures=("MAP",), ranker=ranker, ranker_parameters=one)
+    expected = ended(run(plan, dataset))
+    with memory.within(1e6):
+        assert_same(ended(run(plan, on_disk)), expected)
+    with on_processes(2) as processes:
+        assert_same(ended(run(plan, on_disk, executor=processes)), expected)
+
+
 def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(
     dataset: FoldedDataset, on_disk: FoldedDataset
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,14 @@ class PartFile:
     name : str
     documents : int
         How many a shard has at most.
+    columns : tuple of int or None
+        Which features are meant; all without them.
     """
 
     folder: str
     name: str
     documents: int
+    columns: tuple[int, ...] | None = None
 
     @property
     def path(self) -> Path:
@@ -132,6 +135,7 @@ class _Held:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._data: OrderedDict[PartFile, ShardedQueryData] = OrderedDict()
+        self._narrowed: tuple[PartFile, ShardedQueryData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
         with self._lock:
@@ -144,6 +148,10 @@ class _Held:
 
     def _data_of(self, part: PartFile) -> ShardedQueryData:
         """Return a part, with what is remembered of it: the next session is often that of another λ."""
+        if part.columns is not None:
+            if self._narrowed is None or self._narrowed[0] != part:
+                self._narrowed = part, self._data_of(replace(part, columns=None)).narrowed(part.columns)
+            return self._narrowed[1]
         if part not in self._data:
             self._data[part] = part.open()
         self._data.move_to_end(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
 
@@ -212,6 +213,8 @@ def written(data: ShardedQueryData) -> PartFile:
     OutputError
         Where they cannot be written.
     """
+    if data.source is not None:  # the workers choose the columns of what they have
+        return replace(written(data.source), columns=data.columns)
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))

@@ -246,7 +246,7 @@ class FoldContext:
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
-        for told in two_stage_steps(ranker, self.whole_train, sets):
+        for told in two_stage_steps(ranker, self.train, sets):
             yield replace(told, candidates=compared[told.number - 1]) if isinstance(told, Step) else told
 
     def _data_of(self, method: LinearRanker) -> TrainingData:

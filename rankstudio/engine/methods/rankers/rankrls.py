@@ -23,8 +23,8 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
     left_out_outputs,
     several_outputs,
 )
-from rankstudio.engine.methods.rankers.rankrls_shards import sharded_model
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
+from rankstudio.engine.methods.rankers.rankrls_shards import sharded_model, sharded_nested
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards, in_memory
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
 from rankstudio.engine.querywise.pair_cost.held_out import held_out_weights, losses_inside
@@ -161,9 +161,14 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             criterion = float(residuals @ residuals)
         yield Step(1, tuple(range(n)), coef, criterion, np.empty(0))
 
-    def nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step] | None:  # noqa: D102 - inherited
+    def nested(  # noqa: D102 - inherited
+        self, data: TrainingData, order: tuple[int, ...]
+    ) -> Iterator[Step | WorkProgress] | None:
         if self.checked("pairs") != "query":
             return None
+        data = by_shards(data)
+        if isinstance(data, ShardedQueryData):
+            return sharded_nested(data, order, self.checked("regularization"), self.pair_cost())
         return self._nested(PairRows.of(data, self.pair_cost()), order)
 
     def _nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData
@@ -22,6 +23,8 @@ from rankstudio.engine.support.threads import STEADY
 
 class SumsOfProducts:
     """Asks for [X^ y^]'[X^ y^], shape (n + 1, n + 1)."""
+
+    columns: ClassVar[None] = None
 
     def of(self, rows: QueryData) -> Floats:
         """Return those of some queries."""
@@ -41,6 +44,8 @@ class LeaveQueryOut:
     whitening : ndarray of shape (n, n)
         W with WW' = (X^'X^ + λI)^-1.
     """
+
+    columns: ClassVar[None] = None
 
     coef: Floats
     whitening: Floats
@@ -63,6 +68,34 @@ class LeaveQueryOut:
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class NestedErrors:
+    """Asks for the leave-query-out squared errors of models along an order, shape (k,).
+
+    Attributes
+    ----------
+    columns : ndarray of shape (k,)
+        The order.
+    factor, along : ndarray
+        As :class:`rankstudio.engine.querywise.nested_rankrls.NestedFactor` has them.
+    regularization : float
+        λ.
+    """
+
+    columns: Ints
+    factor: Floats
+    along: Floats
+    regularization: float
+
+    def of(self, rows: QueryData) -> Floats:
+        """Return those of some queries, whose features are those of the order."""
+        order = np.arange(self.columns.size)
+        return left_out_errors(rows, order, self.factor, self.along, self.regularization)
+
+
+Message = SumsOfProducts | LeaveQueryOut | NestedErrors
+
+
 @dataclass(frozen=True)
 class RankRLSWork:
     """The part of a shard, with the rows of a cost."""
@@ -75,16 +108,17 @@ class RankRLSWork:
         """Return itself: nothing is kept between messages."""
         return self
 
-    def step(self, data: QueryData, message: SumsOfProducts | LeaveQueryOut) -> tuple[Floats, ...]:
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Add up over the queries of the shard, a block of some megabytes at a time."""
-        found = [message.of(rows) for rows in self._blocks(data)]
+        found = [message.of(rows) for rows in self._blocks(data, message.columns)]
         return (np.sum(found, axis=0),)
 
-    def _blocks(self, data: QueryData) -> Iterator[QueryData]:
+    def _blocks(self, data: QueryData, columns: Ints | None) -> Iterator[QueryData]:
         for first, last in group_blocks(data.ptr, data.X.shape[1]):
             ptr = data.ptr[first : last + 1]
             rows = slice(ptr[0], ptr[-1])
-            yield PairRows.of(QueryData(data.X[rows], data.y[rows], ptr - ptr[0]), self.cost)
+            X = data.X[rows] if columns is None else np.ascontiguousarray(data.X[rows, columns])
+            yield PairRows.of(QueryData(X, data.y[rows], ptr - ptr[0]), self.cost)
 
 
 def sharded_model(
@@ -108,6 +142,27 @@ def sharded_model(
     yield Step(1, tuple(range(n)), coef, float(error[0]), np.empty(0))
 
 
+def sharded_nested(
+    data: ShardedQueryData, order: tuple[int, ...], regularization: float, cost: PairCost
+) -> Iterator[Step | WorkProgress]:
+    """Yield the models with the first feature of an order, the first two, and so on, for one λ.
+
+    Notes
+    -----
+    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as
+    :func:`rankstudio.engine.querywise.nested_rankrls.nested_models` has it.
+    """
+    total = yield from _products(data, cost)
+    columns = np.array(order)
+    with STEADY:
+        factored = nested_factor(total[:-1, :-1], total[:-1, -1], columns, regularization)
+    message = NestedErrors(columns, factored.factor, factored.along, regularization)
+    with data.session(RankRLSWork(cost)) as session:
+        (errors,) = yield from session.sum(message, "leaving queries out")
+    for k in range(1, len(order) + 1):
+        yield Step(k, order[:k], factored.coefs[k - 1], float(errors[k - 1]), np.empty(0))
+
+
 def products_of(data: ShardedQueryData, cost: PairCost) -> tuple[Floats, Floats]:
     """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`sharded_model` has learned from."""
     total, _ = data.remembered["decomposed products", cost]
@@ -120,10 +175,24 @@ def _decomposed(
     """Return [X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
     key = "decomposed products", cost
     if key not in data.remembered:
-        with data.session(RankRLSWork(cost)) as session:
-            (total,) = yield from session.sum(SumsOfProducts(), "adding up products of features")
+        total = yield from _products(data, cost)
         with STEADY:
             values, vectors = np.linalg.eigh(total[:-1, :-1])
         data.remembered[key] = total, (np.maximum(values, 0.0), vectors)
     found: tuple[Floats, tuple[Floats, Floats]] = data.remembered[key]
     return found
+
+
+def _products(data: ShardedQueryData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+    """Return [X^ y^]'[X^ y^]; that of some features is cut out of that of all, which are summed once."""
+    if data.source is not None:
+        kept = [*data.columns, data.source.X.shape[1]]
+        return (yield from _products(data.source, cost))[np.ix_(kept, kept)]
+    key = "products", cost
+    if key not in data.remembered:
+        with data.session(RankRLSWork(cost)) as session:
+            (data.remembered[key],) = yield from session.sum(
+                SumsOfProducts(), "adding up products of features"
+            )
+    total: Floats = data.remembered[key]
+    return total

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.support.file_pages import in_file, release
+from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 
@@ -40,6 +41,10 @@ class ShardedQueryData:
         As of :class:`QueryData`.
     validation : ndarray of shape (V, n) or None
         As of :class:`QueryData`.
+    source : ShardedQueryData or None
+        Whose features some of are these; see :meth:`narrowed`.
+    columns : tuple of int
+        Which of them.
     remembered : dict
         As of :class:`QueryData`.
     """
@@ -51,7 +56,10 @@ class ShardedQueryData:
     documents: int = DOCUMENTS
     n_settings: int = 1
     validation: Floats | None = None
+    source: ShardedQueryData | None = None
+    columns: tuple[int, ...] = ()
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
@@ -62,22 +70,54 @@ class ShardedQueryData:
         """Return the documents of a shard; its arrays are views, and what is remembered of it is kept."""
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        data = QueryData(self.X[shard.rows], self.y[shard.rows], ptr, n_settings=self.n_settings)
+        data = QueryData(self._rows(index), self.y[shard.rows], ptr, n_settings=self.n_settings)
         vars(data)["remembered"] = self.remembered.setdefault(("shard", index), {})
         return data
 
     @cached_property
     def whole(self) -> QueryData:
         """All documents at once."""
-        return QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings, validation=self.validation)
+        for index in range(len(self.shards)):
+            self._rows(index)
+        data = QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings, validation=self.validation)
+        if self.source is not None:
+            data.remembered["narrowed from"] = (self.source.remembered, self.columns)
+        return data
+
+    def narrowed(self, columns: Sequence[int]) -> ShardedQueryData:
+        """Return the same documents with some of their features.
+
+        They are copied shard by shard, when somebody first asks for a shard: into memory, or into a file
+        without a name where these are mapped from one. Features of validation documents do not come along.
+
+        Raises
+        ------
+        OSError
+            Where the disk has no room.
+        """
+        if self.source is not None:
+            return self.source.narrowed([self.columns[column] for column in columns])
+        shape = len(self.X), len(columns)
+        X = empty_in_file(shape, memory_mapped.folder()) if in_file(self.X) else np.empty(shape)
+        return replace(self, X=X, validation=None, source=self, columns=tuple(columns))
 
     def column(self, feature: int) -> Floats:
         """Return a feature of all documents, shape (m,), read shard by shard."""
         out = np.empty(self.X.shape[0])
         for index, shard in enumerate(self.shards):
-            out[shard.rows] = self.X[shard.rows, feature]
+            out[shard.rows] = self._rows(index)[:, feature]
             self.release(index)
         return out
+
+    def _rows(self, index: int) -> Floats:
+        """Return the features of a shard's documents."""
+        rows = self.X[self.shards[index].rows]
+        if self.source is not None and index not in self._copied:
+            # Threads that ask for the same shard at once copy the same numbers.
+            np.take(self.source._rows(index), self.columns, axis=1, out=rows, mode="clip")
+            self.source.release(index)
+            self._copied.add(index)
+        return rows
 
     def release(self, index: int) -> None:
         """Let the mapped pages of a shard go."""
