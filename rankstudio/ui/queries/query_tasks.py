@@ -15,16 +15,14 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen
-from rankstudio.engine.methods.shards.sharded_data import in_memory
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.job import CancelFlag
-from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
-    from rankstudio.engine.querywise.query_data import QueryData
+    from rankstudio.engine.methods.shards.sharded_data import TrainingData
 
 _KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
 _FOLDS = 10  # training parts, made ready to learn from
@@ -65,7 +63,7 @@ class QueryTasks:
     def __init__(self) -> None:
         self._scores: OrderedDict[tuple[int, int, str], tuple[Step, Fold, Floats]] = OrderedDict()
         self._models: OrderedDict[tuple[int, int], tuple[Step, Step]] = OrderedDict()
-        self._training: OrderedDict[int, tuple[Fold, QueryData]] = OrderedDict()
+        self._training: OrderedDict[int, tuple[Fold, TrainingData]] = OrderedDict()
 
     def compare(self, asked: QueryRequest) -> QueryComparison:
         """Measure both models in every query."""
@@ -137,13 +135,13 @@ class QueryTasks:
 
         return feature_ablation(of_feature, measure), n_unchanged(found)
 
-    def _train(self, fold: Fold) -> QueryData:
+    def _train(self, fold: Fold) -> TrainingData:
         from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
 
         if id(fold) not in self._training:
             while len(self._training) >= _FOLDS:
                 self._training.popitem(last=False)
-            self._training[id(fold)] = fold, in_memory(group_training(fold), tr("The comparison of queries"))
+            self._training[id(fold)] = fold, group_training(fold)
         return self._training[id(fold)][1]
 
     def _scored(self, step: Step, fold: Fold, part: str) -> Floats:

@@ -8,19 +8,21 @@ a query that have a part in some preference: see
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.permutation.permuted_paths import labelled_paths
+from rankstudio.engine.analysis.permutation.permuted_paths import PermutedPaths, labelled_paths
 from rankstudio.engine.analysis.permutation.permuted_preferences import compared_rows, preferred_paths
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
-from rankstudio.engine.querywise.query_data import QueryData, group
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import STEADY
 
@@ -111,7 +113,7 @@ def permutation_test(
 
 
 def permutation_steps(
-    estimator: LinearRanker, data: QueryData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
+    estimator: LinearRanker, data: TrainingData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
 ) -> Generator[PermutationTest, None, PermutationTest]:
     """Yield the test as it grows, a block of permutations a step, and return it whole.
 
@@ -119,9 +121,10 @@ def permutation_steps(
     ----------
     estimator, n_permutations, seed
         As of :func:`permutation_test`.
-    data : QueryData
+    data : QueryData or ShardedQueryData
     block : int, default 64
-        So many a step; at multiples of 16 all have the same bits.
+        So many a step; at multiples of 16 all have the same bits. By shards it is one: each learns anew, and
+        takes its time.
 
     Yields
     ------
@@ -130,11 +133,10 @@ def permutation_steps(
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    preferred = data.preferences is not None
-    if preferred and not isinstance(estimator, PreferenceLearner):
-        raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
-    among = compared_rows(data) if preferred else None
-    with (preferred_paths if preferred else labelled_paths)(estimator, data) as paths:
+    data = by_shards(data) if estimator.accepts_shards else data
+    block = 1 if isinstance(data, ShardedQueryData) else block
+    opened, among = _paths(estimator, data)
+    with opened as paths:
         with STEADY:
             observed = paths([np.arange(data.y.size)])[0]
         if np.isnan(observed).any():
@@ -149,6 +151,17 @@ def permutation_steps(
             test = PermutationTest(observed, found[: numbers.stop])
             yield test
     return test
+
+
+def _paths(
+    estimator: LinearRanker, data: TrainingData
+) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
+    """Return what provides the paths, and which rows change places (m,), None for all."""
+    if isinstance(data, ShardedQueryData) or data.preferences is None:
+        return labelled_paths(estimator, data), None
+    if not isinstance(estimator, PreferenceLearner):
+        raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
+    return preferred_paths(estimator, data), compared_rows(data)
 
 
 def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.querywise.pair_cost.class_rows import tied_scale
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
@@ -43,28 +45,31 @@ _RANKRLS = _LOSS | {"regularization", "solver", "tol", "max_iter"}
 
 
 @contextmanager
-def labelled_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
+def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[PermutedPaths]:
     """Provide the function that learns from the labels in other orders.
 
     Parameters
     ----------
     estimator : LinearRanker
-    data : QueryData
+    data : QueryData or ShardedQueryData
     """
     with criterion_paths(estimator, data) as paths:
         yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
 
 
 @contextmanager
-def criterion_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Paths]:
+def criterion_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Paths]:
     """Provide the function that learns from documents with other labels.
 
     Parameters
     ----------
     estimator : LinearRanker
-    data : QueryData
-        Its labels are not looked at.
+    data : QueryData or ShardedQueryData
+        Its labels are not looked at. By shards each label vector is learned from anew.
     """
+    if isinstance(data, ShardedQueryData):
+        yield lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
+        return
     with pool() as (executor, workers):
         if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, data):
             yield _greedy_paths(estimator, data, executor, workers)
@@ -168,7 +173,7 @@ def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats
     return learned_path(estimator, relabelled)
 
 
-def learned_path(estimator: LinearRanker, data: QueryData) -> Floats:
+def learned_path(estimator: LinearRanker, data: TrainingData) -> Floats:
     """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
     steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]

@@ -11,8 +11,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import estimator, group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.shards.sharded_data import in_memory
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +25,14 @@ class PermutedPlan:
     fold : int
         Whose training part it is.
     method : LinearRanker
-    data : QueryData
+    data : QueryData or ShardedQueryData
+        By shards where there are several and the method can learn so.
     """
 
     plan: Plan
     fold: int
     method: LinearRanker
-    data: QueryData
+    data: TrainingData
 
     @classmethod
     def of(cls, plan: Plan, dataset: FoldedDataset, given: Container[str]) -> PermutedPlan:
@@ -53,6 +53,8 @@ class PermutedPlan:
             from preferences.
         DataError
             For preferences that do not fit the data.
+        OutOfMemoryError
+            For a method that looks at all documents at once, where they are larger than the memory budget.
         """
         usual = plan.entry.load()().get_params()
         grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
@@ -63,9 +65,9 @@ class PermutedPlan:
         fold = _fold(plan, dataset)
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
-        train: QueryData = in_memory(
-            with_preferences(plan, fold, group_training(fold)), "The permutation test"
-        )
+        train = with_preferences(plan, fold, group_training(fold))
+        if not method.accepts_shards:
+            train = in_memory(train, "The permutation test")
         return cls(single, fold.number, method, train)
 
     @property

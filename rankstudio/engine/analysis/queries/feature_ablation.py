@@ -16,9 +16,9 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
 from rankstudio.engine.methods.two_stage import two_stage_steps, widened
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.statistics.paired import bootstrap_interval, win_tie_loss
 from rankstudio.engine.steps import Step
 
@@ -70,7 +70,7 @@ class AblatedQueries:
 
 def relearned(
     plan: Plan,
-    train: QueryData,
+    train: TrainingData,
     feature_ids: Ints,
     chosen: Chosen,
     column: int,
@@ -84,8 +84,9 @@ def relearned(
     Parameters
     ----------
     plan : Plan
-    train : QueryData
-        Training part of the fold.
+    train : QueryData or ShardedQueryData
+        Training part of the fold. Of the second, a method that looks at all documents at once has the
+        features alone that are left in memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -99,6 +100,11 @@ def relearned(
     -------
     Step
         Of all n features.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Where these are larger than the memory budget.
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
     kept = tuple(sorted(rest))
@@ -117,7 +123,8 @@ def relearned(
         plan.changed(groups={}), plan.entry, _among(plan.entry, chosen.unit.parameters, ids), ids
     )
     last: Step | None = None
-    for told in method.work(train.narrowed(kept)):
+    narrow = train.narrowed(kept)
+    for told in method.work(narrow if method.accepts_shards else in_memory(narrow, plan.entry.label)):
         follow(told)
         last = told if isinstance(told, Step) else last
         if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:

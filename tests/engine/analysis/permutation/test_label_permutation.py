@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
     permuted_rows,
 )
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.query_data import group
 
 
@@ -187,3 +190,23 @@ def test_what_makes_no_sense_is_refused() -> None:
         permutation_test(RankRLS(), X, y, np.zeros(y.size))
     with pytest.raises(ParameterError, match="a method with a criterion"):
         permutation_test(WithoutCriterion(), X, y, qid)
+
+
+def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(tmp_path: Path) -> None:
+    X, y, qid = ranked()
+    data = group(X, y, qid)
+    np.save(tmp_path / "X.npy", X)
+    for method in (
+        GreedyRankRLS(n_features_to_select=2),
+        RankRLS(),
+        SingleFeatureRanking(n_features_to_select=1, measure="MAP"),
+    ):
+        shards = ShardedQueryData(data.X, data.y, data.ptr, documents=70)
+        mapped = replace(shards, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+        (*_, found), (*_, other) = (permutation_steps(method, rows, 5) for rows in (shards, mapped))
+        assert np.array_equal(found.permuted, other.permuted)
+        assert np.array_equal(found.observed, other.observed)
+        whole = permutation_test(method, X, y, qid, n_permutations=5)
+        # Sums of 240 terms in another order, of systems that λ = 1 keeps well conditioned.
+        np.testing.assert_allclose(found.permuted, whole.permuted, rtol=1e-9)
+        np.testing.assert_allclose(found.observed, whole.observed, rtol=1e-9)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from experiment.small import dataset, quick
@@ -23,7 +26,9 @@ from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.support import memory
 
 DATA = dataset(2)
 
@@ -128,3 +133,27 @@ def test_the_fall_is_that_of_the_measures_query_by_query() -> None:
     assert found.n_worse + found.n_equal + found.n_better == difference.size
     assert found.folds == tuple(f.fold for f in having)
     assert n_unchanged(parts) == found.n_equal
+
+
+@pytest.mark.parametrize(
+    ("method", "ranker"), [("greedy-rankrls", ""), ("gas", "ranksvm"), ("gas", "rankrls"), ("rankboost", "")]
+)
+def test_data_of_several_shards_on_the_disk_need_memory_for_the_features_left_alone(
+    method: str, ranker: str, tmp_path: Path
+) -> None:
+    plan = Plan(
+        "small", method, quickly(method), ranker=ranker, ranker_parameters=quickly(ranker) if ranker else {}
+    )
+    train = DATA.folds[0].train
+    np.save(tmp_path / "X.npy", train.X)
+    shards = ShardedQueryData(train.X, train.y, train.query_ptr, documents=30)
+    mapped = replace(shards, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    chosen = result_of(plan).folds[0].chosen
+    left = len(chosen.step.selected) - 1
+    column = chosen.step.selected[0]
+    expected = relearned(plan, shards, train.feature_ids, chosen, column)
+    with memory.within(2.0 * 8 * left * train.n_documents):
+        found = relearned(plan, mapped, train.feature_ids, chosen, column)
+    assert np.array_equal(found.coef, expected.coef)
+    whole = relearned(plan, group_training(DATA.folds[0]), train.feature_ids, chosen, column)
+    np.testing.assert_allclose(found.coef, whole.coef, rtol=1e-4, atol=1e-9)

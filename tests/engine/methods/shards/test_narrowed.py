@@ -1,4 +1,4 @@
-"""Ranking with selected features by shards: the ranker on the array of these columns, the same bits everywhere."""
+"""Ranking with selected features by shards: as the ranker on the array of these columns, everywhere."""
 
 from __future__ import annotations
 
