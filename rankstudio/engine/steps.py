@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any, ClassVar, TypeVar
@@ -105,16 +105,23 @@ class Step:
 
 
 Value = TypeVar("Value")
+Told = TypeVar("Told")
 
 
 def finish(work: Generator[object, None, Value]) -> Value:
     """Run a generator to its end, whatever it yields, and return its value."""
+    return followed(work, lambda _: None)
+
+
+def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None]) -> Value:
+    """Run a generator to its end, telling what it yields, and return its value."""
     while True:
         try:
-            next(work)
+            told = next(work)
         except StopIteration as end:
             value: Value = end.value
             return value
+        follow(told)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,9 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method_of
+from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.scikit_learn import BaseEstimator, check_is_fitted, validate_data
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.magnitude import column_name
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -93,6 +95,16 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
             In the order of the grouped rows; equal documents of a query have equal scores.
         """
         raise NotImplementedError
+
+    def left_out_scorer(
+        self, data: ShardedQueryData, columns: Sequence[int]
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+        """Return what scores the documents of each shard as :meth:`left_out` does, with signs of life.
+
+        None where that takes all documents at once.
+        """
+        return None
+        yield
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.summation import Joined
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import WorkProgress, finish
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
@@ -35,6 +40,54 @@ def left_out_scores(data: QueryData, models: Floats) -> Floats:
     for column, weights in zip(data.X.T, models.T, strict=True):
         scores += column * np.repeat(weights, sizes)
     return scores
+
+
+def centred_scores(data: QueryData, models: Floats) -> Floats:
+    """Score centred documents (m,) by the linear models of their queries, shape (Q, n)."""
+    per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
+    scores: Floats = np.einsum("mi,mi->m", data.centred[0], per_document)
+    return scores
+
+
+class LeftOutScorer(Protocol):
+    """What a method has learned without each query in turn, as a small value that can be pickled."""
+
+    def scores(self, data: QueryData) -> Floats:
+        """Score the documents of some queries (m,), each by the model learned without its query.
+
+        Equal documents of a query have equal scores.
+        """
+
+
+def left_out_of_shards(data: ShardedQueryData, scorer: LeftOutScorer) -> Floats:
+    """Score each document without its query, shape (m,): one pass over shards."""
+    (scores,) = finish(summed(data, "leaving queries out", _scores, scorer))
+    return np.asarray(scores)
+
+
+def measured_left_out(
+    data: ShardedQueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
+) -> Generator[WorkProgress, None, Floats]:
+    """Measure each query as it is ranked without it, shape (M, Q): one pass over shards, with signs of life.
+
+    Of the documents' scores nothing leaves the shards.
+    """
+    message = scorer, convention, measures
+    (table,) = yield from summed(data, "leaving queries out", _measures, *message)
+    return np.asarray(table)
+
+
+def _scores(data: QueryData, scorer: LeftOutScorer) -> tuple[Joined]:
+    return (Joined(scorer.scores(data)),)
+
+
+def _measures(
+    data: QueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
+) -> tuple[Joined]:
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+
+    found = Evaluator(data.y, data.ptr, convention, measures).per_query(scorer.scores(data))
+    return (Joined(np.stack([*found.values()])),)
 
 
 def first_twins(data: QueryData) -> Ints:

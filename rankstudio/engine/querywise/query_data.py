@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,6 +241,17 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     return out
 
 
+def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
+    """Write [X^ y^]'[X^ y^] of each query of centred data to ``out``, (Q, n + 1, n + 1), and return it."""
+    n = X.shape[1]
+    for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
+        rows, labels = X[first:last], y[first:last]
+        np.matmul(rows.T, rows, out=gram[:n, :n])
+        gram[n, :n] = gram[:n, n] = labels @ rows
+        gram[n, n] = labels @ labels
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class QueryStatistics:
     """Gram matrices of centred data: all that least squares with left-out queries needs to know.
@@ -269,11 +281,7 @@ class QueryStatistics:
         n = X.shape[1]
         gram = np.empty((ptr.size - 1, n + 1, n + 1))
         with blas().limit(limits=1):  # small products, which lose much where threads wait for a processor
-            for q in range(ptr.size - 1):
-                rows, labels = X[ptr[q] : ptr[q + 1]], y[ptr[q] : ptr[q + 1]]
-                np.matmul(rows.T, rows, out=gram[q, :n, :n])
-                gram[q, n, :n] = gram[q, :n, n] = labels @ rows
-                gram[q, n, n] = labels @ labels
+            query_grams(X, y, ptr, gram)
         return cls(gram, gram.sum(axis=0), int(X.shape[0]))
 
     @property

@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.process.garbage_collection import HOLD
 
@@ -158,17 +158,21 @@ class FoldCache:
 
     def left_out(
         self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
-    ) -> Iterator[list[dict[str, float]]]:
-        """Yield what the steps of a path measure on left-out queries, so many at once as a moment allows."""
+    ) -> Iterator[list[dict[str, float]] | None]:
+        """Yield what the steps of a path measure on left-out queries, so many at once as a moment allows.
+
+        None where a moment brought nothing, and something else may have its turn.
+        """
         from rankstudio.engine.experiment.units.left_out_path import measure_left_out  # noqa: PLC0415 - on the worker only
 
         fold = self._fold(wanted.plan, wanted.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
-        for row in measure_left_out(fold, path, names, convention, first):
-            rows.append(row)
+        for told in measure_left_out(fold, path, names, convention, first):
+            if not isinstance(told, WorkProgress):
+                rows.append(told)
             if time.perf_counter() > until:
-                yield rows
+                yield rows or None
                 rows, until = [], time.perf_counter() + _MOMENT
         if rows:
             yield rows

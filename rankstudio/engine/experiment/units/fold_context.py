@@ -32,7 +32,7 @@ from rankstudio.engine.metrics.evaluator import standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData, check_labels
-from rankstudio.engine.steps import Step, WorkProgress, finish
+from rankstudio.engine.steps import Step, WorkProgress, finish, followed
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.shard import shards_of
@@ -85,7 +85,7 @@ class FoldContext:
         self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
-            self._left_out = LeftOutQueries(plan, fold.train, self.whole_train)
+            self._left_out = LeftOutQueries(plan, fold.train, self.train)
         self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
         self._baseline: Baseline | None = None
 
@@ -149,7 +149,7 @@ class FoldContext:
             if vali is not None and vali.covered(told):
                 known = vali.scores(told, known)
                 measures = vali.measure(known)
-            yield told, {**measures, **left_out(told)}
+            yield told, {**measures, **(yield from left_out(told))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
@@ -164,7 +164,7 @@ class FoldContext:
                 follow(told)
                 if isinstance(told, Step):
                     steps.append(told)
-                    rows.append(left_out(told))
+                    rows.append(followed(left_out(told), follow))
         vali = self._parts.get("vali")
         values = vali.measure_all(steps) if vali and all(map(vali.covered, steps)) else {}
         return self._path(unit, steps, {**values, **as_columns(rows)})
@@ -186,11 +186,11 @@ class FoldContext:
             standard_errors=FrozenMapping(errors),
         )
 
-    def _left_out_measures(self, unit: Unit) -> Callable[[Step], Measures]:
+    def _left_out_measures(self, unit: Unit) -> Callable[[Step], Generator[WorkProgress, None, Measures]]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
         left_out = self._left_out
         if left_out is None:
-            return lambda _: {}
+            return lambda _: _nothing()
         ranker = self.ranker(unit)
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
@@ -276,6 +276,11 @@ class FoldContext:
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
             self._selected[key] = selections(steps, growing), compared
         return self._selected[key]
+
+
+def _nothing() -> Generator[WorkProgress, None, Measures]:
+    return {}
+    yield
 
 
 def n_steps(plan: Plan, feature_ids: Ints) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +13,11 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.left_out import measured_left_out
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, in_memory
 from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_error
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import STEADY
 
 
@@ -30,11 +32,11 @@ class LeftOutQueries:
         Its measures and convention count here.
     part : RankingDataset
         The training part.
-    train : QueryData
+    train : QueryData or ShardedQueryData
         The same, as methods learn from it.
     """
 
-    def __init__(self, plan: Plan, part: RankingDataset, train: QueryData) -> None:
+    def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
         self._plan, self._part, self._train = plan, part, train
         self._errors: dict[int, list[dict[str, float]]] = {}
 
@@ -42,20 +44,36 @@ class LeftOutQueries:
         """Forget what a unit measured that was not carried out to its end."""
         self._errors[unit.position] = []
 
-    def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> dict[str, float]:
+    def measure(
+        self, unit: Unit, ranker: LinearRanker, step: Step
+    ) -> Generator[WorkProgress, None, dict[str, float]]:
         """Return the measures of a step's model by their names; their standard errors are noted."""
-        if step.selected:
-            with STEADY:
-                scores = ranker.left_out(self._train, step.selected)
-        else:
-            scores = np.zeros(len(self._train.y))
-        found = {left_out_name(name): v for name, v in self._evaluator.per_query(scores).items()}
+        per_query = yield from self._per_query(ranker, step.selected)
+        found = {left_out_name(name): v for name, v in per_query.items()}
         self._errors[unit.position].append({name: standard_error(v) for name, v in found.items()})
         return {name: float(average(v)) for name, v in found.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
         """Return those of the steps of a unit, by measure."""
         return as_columns(self._errors.pop(unit.position))
+
+    def _per_query(
+        self, ranker: LinearRanker, columns: Sequence[int]
+    ) -> Generator[WorkProgress, None, dict[str, Floats]]:
+        """Return the measures in each query, by shards where there are several and the ranker can."""
+        train, plan = self._train, self._plan
+        if isinstance(train, ShardedQueryData):
+            scorer = yield from ranker.left_out_scorer(train, columns)
+            if scorer is not None:
+                names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
+                table = yield from measured_left_out(train, scorer, plan.convention, names)
+                return dict(zip(names, table, strict=True))
+        whole = in_memory(train, (plan.ranker_entry or plan.entry).label)
+        scores = np.zeros(len(whole.y))
+        if columns:
+            with STEADY:
+                scores = ranker.left_out(whole, columns)
+        return self._evaluator.per_query(scores)
 
     @cached_property
     def _evaluator(self) -> Evaluator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
@@ -14,7 +14,13 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
-from rankstudio.engine.methods.left_out import left_out_scores, with_columns
+from rankstudio.engine.methods.left_out import (
+    LeftOutScorer,
+    centred_scores,
+    left_out_of_shards,
+    left_out_scores,
+    with_columns,
+)
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
@@ -23,7 +29,12 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
     left_out_outputs,
     several_outputs,
 )
-from rankstudio.engine.methods.rankers.rankrls_shards import sharded_model, sharded_nested
+from rankstudio.engine.methods.rankers.rankrls_shards import (
+    left_out_models,
+    left_out_predictions,
+    sharded_model,
+    sharded_nested,
+)
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards, in_memory
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
@@ -31,7 +42,7 @@ from rankstudio.engine.querywise.pair_cost.held_out import held_out_weights, los
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
@@ -250,16 +261,28 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             self.refuse_several_outputs()
             found = [left_out_outputs(data, outputs, value) for value in grid]
         else:
-            data = dense(data)
-            found = [self._left_out(data, value) for value in grid]
+            found = self._left_out(dense(data), grid)
         return found[0] if regularization is None else np.array(found)
 
-    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        if _statistics_fit(data):
-            _ = data.statistics  # of which those of some features are cut out, whoever asked before
-        narrow = with_columns(data, columns)
+        shards = by_shards(data)
+        if isinstance(shards, ShardedQueryData):
+            scorer = finish(self.left_out_scorer(shards, columns))
+            if scorer is not None:
+                return left_out_of_shards(shards, scorer)
+        whole: QueryData = in_memory(data, "RankRLS")
+        if _statistics_fit(whole):
+            _ = whole.statistics  # of which those of some features are cut out, whoever asked before
+        narrow = with_columns(whole, columns)
         return left_out_scores(narrow, self._left_out_models(narrow, self.checked("regularization")))
+
+    def left_out_scorer(  # noqa: D102 - inherited
+        self, data: ShardedQueryData, columns: Sequence[int]
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+        if self.checked("pairs") != "query":
+            return None
+        return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
 
     def _left_out_models(self, data: QueryData, regularization: float) -> Floats:
         """Return the weights learned without each query, shape (Q, n)."""
@@ -270,12 +293,15 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             return leave_query_out_models(rows.statistics, regularization)[0]
         return held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
 
-    def _left_out(self, data: QueryData, regularization: float) -> Floats:
-        """Return the centred scores (m,) by the models learned without each query."""
-        models = self._left_out_models(data, regularization)
-        per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
-        predicted: Floats = data.in_original_order(np.einsum("mi,mi->m", data.centred[0], per_document))
-        return predicted
+    def _left_out(self, data: QueryData, grid: Sequence[float]) -> list[Floats]:
+        """Return the centred scores (m,) for each λ by the models learned without each query."""
+        shards = by_shards(data)
+        if isinstance(shards, ShardedQueryData) and self.checked("pairs") == "query":
+            found: Iterable[Floats] = left_out_predictions(shards, grid, self.pair_cost())
+        else:
+            models = (self._left_out_models(data, value) for value in grid)
+            found = (centred_scores(data, weights) for weights in models)
+        return [data.in_original_order(predicted) for predicted in found]
 
 
 def _statistics_fit(data: QueryData) -> bool:

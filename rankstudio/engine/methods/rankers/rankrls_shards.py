@@ -1,8 +1,8 @@
-"""RankRLS by sums over shards: X^'X^ and X^'y^, then the errors of left-out queries."""
+"""RankRLS by sums over shards: X^'X^ and X^'y^, then the errors and the scores of left-out queries."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -10,13 +10,16 @@ from typing import ClassVar
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
+from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.summation import Joined
 from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.querywise.query_data import QueryData, query_grams
+from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.threads import STEADY
 
@@ -196,3 +199,93 @@ def _products(data: ShardedQueryData, cost: PairCost) -> Generator[WorkProgress,
             )
     total: Floats = data.remembered[key]
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutRankRLS:
+    """The models learned without each query in turn, for whoever has the documents of some queries.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The features, ascending.
+    total : ndarray of shape (k + 1, k + 1)
+        [X^ y^]'[X^ y^] of them over all queries.
+    regularization : float
+        λ > 0.
+    cost : PairCost
+    """
+
+    columns: tuple[int, ...]
+    total: Floats
+    regularization: float
+    cost: PairCost
+
+    def scores(self, data: QueryData) -> Floats:
+        """Score the documents of some queries, each by the model learned without it, shape (m,).
+
+        Equal documents of a query have equal scores. O(mk² + Qk³).
+        """
+        if not self.columns:
+            return np.zeros(len(data.y))
+        return np.concatenate(
+            [left_out_scores(block, models) for block, (models,) in self._models(data, self.regularization)]
+        )
+
+    def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
+        """Return the scores centred inside each query for each λ, shape (L, m)."""
+        return np.concatenate(
+            [
+                np.stack([centred_scores(block, weights) for weights in models])
+                for block, models in self._models(data, *regularizations)
+            ],
+            axis=1,
+        )
+
+    def _models(self, data: QueryData, *regularizations: float) -> Iterator[tuple[QueryData, Floats]]:
+        """Yield documents with these features, and their queries' weights (L, Q, k), by some megabytes.
+
+        A query has one Gram matrix for all λ.
+        """
+        from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
+
+        m, n_queries, k = len(data.y), data.ptr.size - 1, len(self.columns)
+        for first, last in group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m)):
+            ptr = data.ptr[first : last + 1]
+            rows, ptr = slice(ptr[0], ptr[-1]), ptr - ptr[0]
+            block = QueryData(data.X[rows].take(self.columns, axis=1), data.y[rows], ptr)
+            pairs, count = PairRows.of(block, self.cost), last - first
+            grams = query_grams(*pairs.centred, pairs.ptr, np.empty((count, k + 1, k + 1)))
+            models, errors = np.empty((len(regularizations), count, k)), np.empty(count)
+            for weights, regularization in zip(models, regularizations, strict=True):
+                _rankrls_kernel.leave_out(grams, self.total, regularization, 0, count, weights, errors)
+            yield block, models
+
+
+def left_out_models(
+    data: ShardedQueryData, columns: Sequence[int], regularization: float, cost: PairCost
+) -> Generator[WorkProgress, None, LeftOutRankRLS]:
+    """Return what scores the documents of a shard by the models of some features learned without each query.
+
+    One pass over the data, O(mn²), for all features and λ together, which is remembered.
+    """
+    total = yield from _products(data, cost)
+    chosen = sorted(columns)
+    kept = np.array([*chosen, total.shape[0] - 1])
+    return LeftOutRankRLS(
+        tuple(chosen), np.ascontiguousarray(total[np.ix_(kept, kept)]), regularization, cost
+    )
+
+
+def left_out_predictions(data: ShardedQueryData, regularizations: Sequence[float], cost: PairCost) -> Floats:
+    """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
+    models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
+    message = models, tuple(regularizations)
+    (found,) = finish(summed(data, "leaving queries out", _predictions, *message))
+    return np.asarray(found)
+
+
+def _predictions(
+    data: QueryData, models: LeftOutRankRLS, regularizations: tuple[float, ...]
+) -> tuple[Joined]:
+    return (Joined(models.predictions(data, regularizations)),)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
-from rankstudio.engine.methods.shards.summation import Greatest, TreeSum
+from rankstudio.engine.methods.shards.summation import Greatest, Joined, TreeSum
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.blocks import group_blocks
@@ -68,8 +68,9 @@ def summed(
     Returns
     -------
     tuple of ndarray
-        Where the function returned a :class:`Greatest`, the greatest values.
+        Where the function returned a :class:`Greatest`, the greatest values; where a :class:`Joined`, those
+        of all shards.
     """
     with data.session(FunctionWork(function, by_blocks)) as session:
         sums = yield from session.sum(message, what)
-    return tuple(value.values if isinstance(value, Greatest) else value for value in sums)
+    return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)

@@ -25,6 +25,22 @@ class Greatest:
         return Greatest(np.maximum(self.values, other.values))
 
 
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A summand that stands beside those of the other shards, in their order, in place of being added.
+
+    Attributes
+    ----------
+    values : ndarray of shape (…, d)
+        Of d queries or documents of a shard.
+    """
+
+    values: Floats
+
+    def __add__(self, other: Joined) -> Joined:
+        return Joined(np.concatenate((self.values, other.values), axis=-1))
+
+
 class TreeSum:
     """A sum of tuples of arrays in the tree of a binary counter: neighbours first, then pairs of neighbours.
 

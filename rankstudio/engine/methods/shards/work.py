@@ -26,7 +26,8 @@ class ShardState(Protocol):
         -------
         tuple of ndarray
             Of the same shapes for every shard. In place of an array there may be a
-            :class:`rankstudio.engine.methods.shards.summation.Greatest` of one.
+            :class:`rankstudio.engine.methods.shards.summation.Greatest` of one, or, of any length, a
+            :class:`rankstudio.engine.methods.shards.summation.Joined`.
         """
 
 

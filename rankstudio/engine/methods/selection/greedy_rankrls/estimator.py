@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import ClassVar
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
@@ -198,10 +199,19 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
                 yield from floating(greedy, searches.floating(), rules)
 
-    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+        return self._ranker.left_out(data, columns)
+
+    def left_out_scorer(  # noqa: D102 - inherited
+        self, data: ShardedQueryData, columns: Sequence[int]
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+        return self._ranker.left_out_scorer(data, columns)
+
+    @property
+    def _ranker(self) -> RankRLS:
+        """RankRLS with the same loss."""
         loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting}
-        ranker = RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
-        return ranker.left_out(data, columns)
+        return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def _sums_suffice(self) -> bool:
         """Tell whether the parameters ask for a path that needs no more of its queries than sums."""

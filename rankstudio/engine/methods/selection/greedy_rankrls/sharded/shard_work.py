@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 from typing import ClassVar, NamedTuple
 
@@ -17,7 +16,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded import _shard_ke
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, centre
+from rankstudio.engine.querywise.query_data import QueryData, centre, query_grams
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statisti
     for block, (X, y, ptr) in enumerate(_blocks(data, work.cost)):
         width = ptr.size - 1
         if work.whole:
-            found = _grams(X, y, ptr, grams[:width])
+            found = query_grams(X, y, ptr, grams[:width])
             kernels.side_by_side(found, gram[block])
             total += found.sum(axis=0)
             of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
@@ -206,17 +205,6 @@ def _blocks(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats, I
         else:
             rows = PairRows.of(QueryData(X, y, ptr), cost)
             yield *rows.centred, rows.ptr
-
-
-def _grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
-    """Write [X y]'[X y] of each query of a block, (queries, n + 1, n + 1), and return them."""
-    n = X.shape[1]
-    for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
-        rows, labels = X[first:last], y[first:last]
-        np.matmul(rows.T, rows, out=gram[:n, :n])
-        gram[n, :n] = gram[:n, n] = labels @ rows
-        gram[n, n] = labels @ labels
-    return out
 
 
 def _cut(empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
