@@ -123,6 +123,8 @@ class ProgressBar:
                 self._began = self._heard
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
                 self._axes = event.plan.axes
+                if event.memory is not None and event.memory.large:
+                    print(event.memory.sentence, file=self._stream, flush=True)
             case StepDone():
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps

@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
-from rankstudio.engine.experiment.execution.shard_executors import shard_executor
+from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_protocol, parse_rule
@@ -28,8 +28,10 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.units.estimated_memory import memory_estimate
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
@@ -43,7 +45,7 @@ from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.shard import shards_of
 
-__all__ = ["check", "collect", "open_data", "run", "select_model", "usual_choices"]
+__all__ = ["check", "collect", "estimate", "open_data", "run", "select_model", "usual_choices"]
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,20 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
     ------
     DataError, PlanError, ParameterError
         Where it does not fit them.
+    OutOfMemoryError
+        Where one worker alone needs more memory than its budget.
     """
-    _work(plan, dataset)
+    estimate(plan, dataset).refuse()
+
+
+def estimate(
+    plan: Plan, dataset: FoldedDataset | RankingDataset, executor: Executor | None = None
+) -> MemoryEstimate:
+    """Return what a plan needs of memory on the data, and how it will go, before any work.
+
+    Parameters and errors are those of :func:`run`, but that nothing is refused for want of memory.
+    """
+    return memory_estimate(plan, _work(plan, dataset)[1], workers_here(executor))
 
 
 def run(
@@ -146,10 +160,16 @@ def run(
     WorkerError
         Where the executor's workers are gone.
     OutOfMemoryError
-        Where a unit needs more memory than there is.
+        Before the first event where the plan needs more memory than its budget, by :func:`estimate`; later
+        where a unit needs more than there is.
     """
     began = time.perf_counter()
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
+    done = done or Finished()
+    computed = [fold for fold in folds if fold.number not in done.folds]
+    estimated = memory_estimate(plan, computed, workers_here(executor)) if computed else None
+    if estimated is not None:
+        estimated.refuse()
     combinations = plan.combinations
     units = tuple(
         Unit(fold.number, position, combination)
@@ -157,10 +177,9 @@ def run(
         for position, combination in enumerate(combinations)
     )
     numbers = tuple(fold.number for fold in folds)
-    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, dataset.feature_names)
-    done = done or Finished()
+    names = dataset.feature_names
+    yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
-    computed = any(fold.number not in done.folds for fold in folds)
     given = given_folds(plan, dataset) if plan.entry.given and computed else None
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None)

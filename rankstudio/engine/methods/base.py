@@ -14,6 +14,7 @@ from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.methods.left_out import LeftOutScorer
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.magnitude import column_name
@@ -40,9 +41,21 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     """Whether :meth:`work` learns from :class:`ShardedQueryData`, too."""
     shares_shards: ClassVar[bool] = True
     """Whether it then has workers share the shards; another one reads them one after the other."""
+    kept_per_document: ClassVar[int] = 0
+    """Bytes that its shards keep for each document, where there is room."""
 
     coef_: Floats
     n_features_in_: int
+
+    @property
+    def goes_by_shards(self) -> bool:
+        """Whether it does so with its parameters; those that ask for all documents at once do not."""
+        return self.accepts_shards
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return what :meth:`work` needs of memory for data of a shape, before there are any."""
+        by_shards = shape.sharded and self.goes_by_shards
+        return shard_need(shape, states=self.kept_per_document * shape.m) if by_shards else whole_need(shape)
 
     def learn(self, data: Any) -> Iterator[Step]:
         """Yield one :class:`Step` a feature or iteration; the last one is the model.

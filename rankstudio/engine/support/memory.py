@@ -48,6 +48,11 @@ def budget() -> float:
     return _budget.get() or (n_bytes(asked) if asked else available() / 2)
 
 
+def is_asked() -> bool:
+    """Tell whether somebody said how large the budget is."""
+    return _budget.get() is not None or bool(os.environ.get(VARIABLE))
+
+
 def n_bytes(text: str) -> float:
     """Return the number of bytes that a text such as "4GB" says.
 

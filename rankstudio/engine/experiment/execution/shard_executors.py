@@ -15,6 +15,7 @@ from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
+from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession, Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import TreeSum
@@ -70,6 +71,12 @@ def shard_executor(executor: Executor | None) -> ShardExecutor:
     That is its workers where it has some elsewhere, else the threads of this process.
     """
     return executor.shard_executor() if isinstance(executor, ProvidesShardExecutor) else IN_PROCESS
+
+
+def workers_here(executor: Executor | None) -> WorkersHere:
+    """Return who of an executor's workers is on this machine, and takes of its memory."""
+    shared = isinstance(executor, ProvidesShardExecutor)
+    return WorkersHere(getattr(executor, "count", 1), shared) if executor is not None else ALONE
 
 
 class Elsewhere:

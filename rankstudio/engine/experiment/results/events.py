@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step, WorkProgress
@@ -16,7 +17,10 @@ from rankstudio.engine.steps import Step, WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The data are there and the work is known: how many units, and of how many steps each at most."""
+    """The data are there and the work is known: how many units, and of how many steps each at most.
+
+    With what the run needs of memory, unless all of it is there already.
+    """
 
     plan: Plan
     folds: tuple[int, ...]
@@ -24,6 +28,7 @@ class RunStarted:
     steps_per_unit: int
     feature_ids: np.ndarray
     feature_names: tuple[str, ...]
+    memory: MemoryEstimate | None = None
 
 
 @dataclass(frozen=True, eq=False)

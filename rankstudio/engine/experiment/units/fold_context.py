@@ -40,7 +40,8 @@ from rankstudio.engine.support.threads import STEADY, steadily
 
 Measures = Mapping[str, float]
 
-_SETTINGS = 8  # that a plan tries, about: not its own number, as a path must not depend on its neighbours
+SETTINGS = 8
+"""That a plan tries, about: not its own number, as a path must not depend on its neighbours."""
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
@@ -61,8 +62,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     validation = None if vali is None else vali.X
     arrays = train.X, train.y, train.query_ptr
     if len(shards_of(train.query_ptr)) > 1:
-        return ShardedQueryData(*arrays, executor, n_settings=_SETTINGS, validation=validation)
-    return QueryData(*arrays, validation=validation, n_settings=_SETTINGS)
+        return ShardedQueryData(*arrays, executor, n_settings=SETTINGS, validation=validation)
+    return QueryData(*arrays, validation=validation, n_settings=SETTINGS)
 
 
 class FoldContext:
@@ -251,7 +252,7 @@ class FoldContext:
 
     def _data_of(self, method: LinearRanker) -> TrainingData:
         """Return the training data as a method takes them: by shards, or all documents at once."""
-        return self.train if method.accepts_shards else self.whole_train
+        return self.train if method.goes_by_shards else self.whole_train
 
     def _select(
         self, selector: LinearRanker, unit: Unit

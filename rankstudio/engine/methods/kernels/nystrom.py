@@ -17,6 +17,7 @@ from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.query_factor import as_columns
 from rankstudio.engine.methods.kernels.shared_work import shared
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.scikit_learn import (
     BaseEstimator,
     TransformerMixin,
@@ -195,6 +196,25 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
     return kernel.matrix(X[rows], X)
 
 
+def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False) -> MemoryNeed:
+    """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`."""
+    needed = _n_bytes(shape.m, n_basis, exact)
+    free = shape.free - shape.read
+    fits = "" if needed <= free else f"n_basis={_fitting(shape.m, free)}"
+    return MemoryNeed(shape.read + needed, fits=fits)
+
+
+def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
+    r = m if n_basis is None else min(n_basis, m)
+    return 8.0 * (5 * m**2 if exact else _MATRICES * (m * r + r**2))
+
+
+def _fitting(m: int, free: float) -> int:
+    """Return how many basis vectors fit, 1,000 at most."""
+    most = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
+    return max(1, min(most, 1000))
+
+
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """Raise OutOfMemoryError where a model of m documents does not fit in memory.
 
@@ -202,14 +222,13 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
-    needed = 8.0 * (5 * m**2 if exact else _MATRICES * (m * r + r**2))
+    needed = _n_bytes(m, n_basis, exact)
     if needed <= free:
         return
-    most = int((np.sqrt(float(m) ** 2 + free / 8) - m) / 2)
     what = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
     raise OutOfMemoryError(
         f"The kernel of {what} needs {memory.size(needed)} of memory, and {memory.size(free)} are free; "
-        f"n_basis={max(1, min(most, 1000))} fits."
+        f"n_basis={_fitting(m, free)} fits."
     )
 
 

@@ -19,11 +19,12 @@ from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
-from rankstudio.engine.methods.kernels.nystrom import nystrom_features, refuse_too_large
+from rankstudio.engine.methods.kernels.nystrom import kernel_need, nystrom_features, refuse_too_large
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
 from rankstudio.engine.methods.left_out import first_twins, with_columns
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
@@ -158,6 +159,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        exact = self.n_basis is None or self.n_basis >= shape.m
+        return kernel_need(shape, self.n_basis, exact)
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""

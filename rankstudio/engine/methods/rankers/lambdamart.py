@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart_shards import sample_seed, shard_rows
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
@@ -22,6 +23,8 @@ GREATEST_LABEL = 30
 LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""
 
+_SAMPLE = 200_000  # documents of which LightGBM finds the bins
+_PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
 _WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
 
 
@@ -147,6 +150,11 @@ class LambdaMART(LinearRanker):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        bins = float(shape.m) * shape.n  # a byte each
+        sample = 16.0 * min(shape.m, _SAMPLE) * shape.n  # from which they are found: a value and its place
+        return MemoryNeed(shape.read + bins + sample + _PER_DOCUMENT * shape.m)
 
     def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.

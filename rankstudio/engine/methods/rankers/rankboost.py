@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
 from rankstudio.engine.methods.rankers.rankboost_shards import (
     THRESHOLDS,
     Beginning,
@@ -128,6 +129,11 @@ class RankBoost(LinearRanker):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        if shape.sharded and self.goes_by_shards:
+            return super().memory_need(shape)
+        return whole_need(shape, 3.0)  # a row for each feature, its order, and that before it is a number
 
     def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round, with the mean loss of the pairs as its criterion."""

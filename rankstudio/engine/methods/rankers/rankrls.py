@@ -21,8 +21,10 @@ from rankstudio.engine.methods.left_out import (
     left_out_scores,
     with_columns,
 )
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
+from rankstudio.engine.methods.rankers.rankrls_memory import rankrls_need, residuals_bytes, statistics_bytes
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
     centred_labels,
@@ -135,6 +137,14 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter if self.solver == "cg" else 1
+
+    @property
+    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
+        return self.accepts_shards and self.pairs == "query" and self.solver != "cg"
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        by_shards = shape.sharded and self.goes_by_shards
+        return super().memory_need(shape) if by_shards else rankrls_need(shape, _MOST_BYTES)
 
     def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
         """Yield the one step there is, all features at once; by conjugate gradients one each.
@@ -316,10 +326,10 @@ def _statistics_fit(data: QueryData) -> bool:
         return True
     (m, n), Q = data.X.shape, data.ptr.size - 1
     free = memory.available()
-    needed = 8.0 * Q * (n + 1) ** 2
+    needed = statistics_bytes(Q, n)
     if needed <= min(_MOST_BYTES, free):
         return True
-    without = 8.0 * (3 * n**2 + 4 * m * n)
+    without = residuals_bytes(m, n)
     if without > free:
         most = int((np.sqrt(16 * m**2 + 12 * free / 8) - 4 * m) / 6)
         raise OutOfMemoryError(

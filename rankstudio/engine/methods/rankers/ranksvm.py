@@ -13,7 +13,8 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
-from rankstudio.engine.methods.kernels.nystrom import kernel_features
+from rankstudio.engine.methods.kernels.nystrom import kernel_features, kernel_need
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
@@ -89,6 +90,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     """
 
     accepts_shards = True
+    kept_per_document = PAIRS
 
     dual_coef_: Floats
     basis_: Ints
@@ -121,6 +123,13 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         self.n_basis = n_basis
         self.basis = basis
         self.seed = seed
+
+    @property
+    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
+        return self.accepts_shards and self.kernel == "linear"
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return super().memory_need(shape) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
     def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""

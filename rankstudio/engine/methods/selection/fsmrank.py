@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.feature_importance import (
     comparing_features,
@@ -107,6 +108,7 @@ class FSMRank(Selector):
     """
 
     accepts_shards = True
+    kept_per_document = PAIRS
 
     objective_: float
     n_iter_: int

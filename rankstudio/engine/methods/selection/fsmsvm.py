@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank_top import last_step
@@ -62,6 +63,7 @@ class FSMSVM(GrowingSelector):
     """
 
     accepts_shards = True
+    kept_per_document = PAIRS
 
     n_iter_: int
 

@@ -7,6 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.kendall import kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -69,6 +70,11 @@ class GAS(PathSelector):
     importance_: Floats
     scores_: Floats
     directions_: Floats
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        if shape.sharded:
+            return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
+        return whole_need(shape, 2.0)
 
     def __init__(
         self,

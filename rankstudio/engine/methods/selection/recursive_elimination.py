@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.query_sums import products
 from rankstudio.engine.methods.shards.sharded_data import TrainingData
@@ -62,6 +63,7 @@ class RecursiveElimination(PathSelector):
     """
 
     accepts_shards = True
+    kept_per_document = PAIRS
 
     ranking_: Ints
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
@@ -29,7 +30,6 @@ from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.threads import pool
 
 _SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
-_KEPT = 256  # bytes a document of pairs and of a loss at some scores
 
 _LEARNING = "learning from pairs"
 
@@ -109,7 +109,7 @@ class PairWork:
 
     def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
         """Return a state that knows nothing yet."""
-        return _PairState(scratch.keeps(_KEPT * data.y.size))
+        return _PairState(scratch.keeps(PAIRS * data.y.size))
 
 
 class _Pairs(Pairs):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.left_out import LeftOutScorer
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
@@ -20,7 +21,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Const
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches, Shape
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
 from rankstudio.engine.querywise.query_data import QueryData, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
@@ -164,6 +165,24 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
+
+    @property
+    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
+        alone = all(len(group) == 1 for group in self.groups)
+        return self.accepts_shards and alone and self._sums_suffice()
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import path_need  # noqa: PLC0415
+
+        k = self.n_steps(shape.n)
+        if shape.sharded and self.goes_by_shards:
+            return path_need(shape, k, self.algorithm)
+        searched = Shape(shape.m, shape.n, shape.Q, k, shape.n_settings)
+        if self.fitting == "back":
+            return searched.need("columns", shape)
+        simple = self.search == "forward" and self.goes_by_shards
+        few = self.n_candidates if simple else shape.n
+        return searched.need(self.algorithm, shape, few)
 
     def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.

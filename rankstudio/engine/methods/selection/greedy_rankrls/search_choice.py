@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import Search
@@ -149,10 +150,7 @@ class Searches:
         if not needed.get(self._algorithm, 1.0):
             return self._algorithm  # without asking the system, which takes longer than a short path
         free = memory.available()
-        if self._algorithm == "auto":
-            chosen = min(costs, key=lambda name: (needed[name] > free, costs[name]))
-        else:
-            chosen = self._algorithm
+        chosen = self._shape.taken(self._algorithm, costs, needed, free)
         if needed[chosen] > free:
             raise OutOfMemoryError(self._shape.refusal(chosen, free))
         return chosen
@@ -260,6 +258,34 @@ class Shape:
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),
         }
+
+    def need(self, algorithm: str, data: DataShape, few: int | None = None) -> MemoryNeed:
+        """Return what is needed for an algorithm, or for the one that "auto" takes.
+
+        Parameters
+        ----------
+        algorithm : str
+        data : DataShape
+        few : int, optional
+            How many candidates a step compares at most; all without it.
+        """
+        whole = whole_need(data)
+        needed = self.memory()
+        costs = self.all_candidates() if few is None else self.few_candidates(min(few, self.n))
+        free = data.free - whole.least
+        taken = self.taken(algorithm, costs, needed, free)
+        least = min((needed[name] for name in costs), default=0.0) if algorithm == "auto" else needed[taken]
+        fitting = [name for name, size in needed.items() if size <= free]
+        fits = f"algorithm={fitting[0]}" if fitting and needed[taken] > free else ""
+        least += whole.least
+        return replace(whole, least=least, usual=whole.least + needed[taken], algorithm=taken, fits=fits)
+
+    @staticmethod
+    def taken(algorithm: str, costs: dict[str, float], needed: dict[str, float], free: float) -> str:
+        """Return the algorithm that is asked for; for "auto" the one that costs least of those that fit."""
+        if algorithm != "auto":
+            return algorithm
+        return min(costs, key=lambda name: (needed[name] > free, costs[name]))
 
     def refusal(self, algorithm: str, available: float) -> str:
         """Return the sentence that says why an algorithm cannot be taken, and which one could."""

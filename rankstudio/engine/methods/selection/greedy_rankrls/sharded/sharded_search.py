@@ -10,6 +10,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
+from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import kept_statistics
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work import (
     GreedyWork,
     Message,
@@ -22,9 +23,6 @@ from rankstudio.engine.methods.shards.session import ShardSession, Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, WorkProgress
-
-_MOST_STATISTICS = 2  # times the documents' numbers: Gram matrices may take that much
-_MOST_FEATURES = 16  # times k: with more, the rows of k of them are computed sooner than whole Gram matrices
 
 
 def sharded_path(
@@ -51,11 +49,8 @@ def sharded_path(
     each, in O(Qn²) memory of the workers; "rows" O(kmn + Qnk²) in O(Qnk). This process keeps O(n² + k²).
     "auto" looks at the shape of the data alone, so that its bits do not depend on the memory there is.
     """
-    if algorithm == "auto":
-        (m, n), Q = data.X.shape, data.ptr.size - 1
-        small = Q * (n + 1) <= _MOST_STATISTICS * m and n <= _MOST_FEATURES * rules.k
-        algorithm = "statistics" if small else "rows"
-    work = GreedyWork(regularization, rules.k, algorithm == "statistics", cost)
+    kept = kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), rules.k)
+    work = GreedyWork(regularization, rules.k, kept == "statistics", cost)
     with data.session(work) as session:
         search = ShardedSearch(session, work)
         key = "greedy totals", work.whole, cost

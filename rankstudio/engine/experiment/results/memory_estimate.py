@@ -1,0 +1,147 @@
+"""How much memory a run needs, and how it goes, known before any work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.memory_need import MemoryNeed
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.shard import DOCUMENTS
+
+_LITTLE = float(1 << 27)  # bytes that are never refused: a program with its libraries takes more
+_NAMES = 4  # of methods that a sentence names
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """What a run needs of memory, and how it goes.
+
+    Attributes
+    ----------
+    label : str
+        The method.
+    m, n : int
+        Documents and features of the training part that needs most.
+    on_disk : bool
+        Whether its documents are read from the disk as they are needed.
+    need : MemoryNeed
+        Of all workers of this machine together, with what measures models.
+    budget : float
+        Bytes that it may take.
+    """
+
+    label: str
+    m: int
+    n: int
+    on_disk: bool
+    need: MemoryNeed
+    budget: float
+
+    @property
+    def least(self) -> float:
+        """Bytes without which it does not run."""
+        return self.need.least
+
+    @property
+    def resident(self) -> float:
+        """Bytes that it takes at the most, about."""
+        return self.need.resident(self._room)
+
+    @property
+    def in_files(self) -> float:
+        """Bytes that it keeps on the disk meanwhile, about."""
+        return self.need.in_files(self._room)
+
+    @property
+    def large(self) -> bool:
+        """Whether it is worth a word: it is of several shards, or takes a good part of the budget."""
+        return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is memory enough."""
+        return self.least <= max(self.budget, _LITTLE)
+
+    @property
+    def sentence(self) -> str:
+        """How it goes, and how much memory it takes; the refusal where there is not enough."""
+        if not self.runs:
+            return self.refusal
+        sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
+        figures = tr("about {about} of memory, budget {budget}").format(**sizes)
+        if self.in_files > _LITTLE:
+            text = tr("about {about} of memory and {files} on the disk, budget {budget}")
+            figures = text.format(**sizes, files=memory.size(self.in_files))
+        return f"{self.way}; {figures}."
+
+    @property
+    def way(self) -> str:
+        """How it goes: "3,016,900 documents are read from the disk, shard by shard"."""
+        if self.need.by_shards:
+            text = (
+                tr("{m} documents are read from the disk, shard by shard")
+                if self.on_disk
+                else tr("{m} documents are learned from in memory, shard by shard")
+            )
+        elif self.on_disk:
+            text = tr("{m} documents are read from the disk, all at once")
+        else:
+            text = tr("{m} documents are learned from in memory, all at once")
+        algorithm = _algorithms().get(self.need.algorithm, "")
+        return ", ".join(filter(None, (text.format(m=f"{self.m:,}"), algorithm)))
+
+    @property
+    def refusal(self) -> str:
+        """Why it cannot run, and what would make it run."""
+        text = tr(
+            "{label} needs {needed} of memory or more for {m} documents with {n} features, and the budget is "
+            "{budget}. It runs with {advice}."
+        )
+        return text.format(
+            label=self.label,
+            needed=memory.size(self.least),
+            m=f"{self.m:,}",
+            n=f"{self.n:,}",
+            budget=memory.size(self.budget),
+            advice=tr(" or ").join(self._advice()),
+        )
+
+    def refuse(self) -> None:
+        """Refuse a run for which there is not memory enough.
+
+        Raises
+        ------
+        OutOfMemoryError
+        """
+        if not self.runs:
+            raise OutOfMemoryError(self.refusal)
+
+    @property
+    def _room(self) -> float:
+        return self.budget / 2  # as of `InProcess`
+
+    def _advice(self) -> list[str]:
+        """Return what would make it run, one by one."""
+        found = []
+        if self.least <= memory.available():
+            found.append(tr("a memory budget of {size} (--memory)").format(size=memory.size(self.least)))
+        if self.need.fits:
+            found.append(self.need.fits)
+        found.append(tr("fewer documents or features"))
+        if not self.need.by_shards and self.m > DOCUMENTS:
+            able = [entry.label for entry in methods() if not entry.lacking and entry.load().accepts_shards]
+            text = tr("a method that goes shard by shard, such as {methods}")
+            found.append(text.format(methods=", ".join(able[:_NAMES])))
+        return found
+
+
+def _algorithms() -> dict[str, str]:
+    return {
+        "statistics": tr("by the statistics of each query"),
+        "rows": tr("by rows of the statistics of each query"),
+        "algorithm1": tr("by Algorithm 1"),
+        "columns": tr("by columns"),
+    }

@@ -1,0 +1,109 @@
+"""The memory that a run needs, from the shapes of its data, before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.units.fold_context import SETTINGS, estimator
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
+from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.shard import DOCUMENTS, shards_of
+
+_MEASURED = 80.0  # bytes a document of a part that is measured: labels, orders, scores and rankings
+
+
+@dataclass(frozen=True)
+class WorkersHere:
+    """Who works on this machine.
+
+    Attributes
+    ----------
+    count : int
+        How many work at a time.
+    share_shards : bool
+        Whether they share the shards of one path, else each has units of its own.
+    """
+
+    count: int = 1
+    share_shards: bool = False
+
+
+ALONE = WorkersHere()
+
+
+def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = ALONE) -> MemoryEstimate:
+    """Return what a plan needs of memory on some folds, before any work.
+
+    Parameters
+    ----------
+    plan : Plan
+    folds : sequence of Fold
+        That are run.
+    workers : WorkersHere
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`rankstudio.engine.experiment.units.fold_context.estimator`.
+
+    Notes
+    -----
+    O(S log Q) for S shards of Q queries; it reads no document.
+    """
+    return max((_of_fold(plan, fold, workers) for fold in folds), key=lambda found: found.least)
+
+
+def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
+    left_out = isinstance(fold.train, LeftOut)
+    train = fold.train.whole if isinstance(fold.train, LeftOut) else fold.train
+    on_disk = in_file(train.X)
+    free = memory.available()
+    budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
+    shape = DataShape(
+        train.n_documents,
+        train.n_features,
+        train.n_queries,
+        max(shard.n_documents for shard in shards_of(train.query_ptr)),
+        workers.count if workers.share_shards else threads.available(),
+        on_disk,
+        SETTINGS,
+        budget,
+    )
+    label, need = _of_plan(plan, shape, train.feature_ids)
+    if not (shape.sharded and need.by_shards):
+        need = need.times(min(workers.count, len(plan.combinations)))
+    # Inner folds hold their documents; of what is left out others are copied.
+    need = need.plus((plan.inner + left_out) * shape.documents)
+    measured = sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
+    return MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(measured), budget)
+
+
+def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
+    """Return what needs most of what learns, and what it needs."""
+    if plan.entry.given:
+        return plan.title, MemoryNeed(0.0, by_shards=True)
+    found = []
+    for combination in plan.combinations:
+        learned = [(plan.entry, estimator(plan, plan.entry, combination.parameters, ids))]
+        if plan.ranker_entry is not None:
+            ranker = estimator(plan, plan.ranker_entry, combination.ranker, ids)
+            learned.append((plan.ranker_entry, ranker))
+        for entry, method in learned:
+            found.append((entry.label, method.memory_need(shape)))
+        # These look at all documents, whatever learns.
+        if shape.sharded and (plan.preferences or plan.leaves_out or plan.ranker_entry is not None):
+            found.append((plan.title, whole_need(shape)))
+    return max(found, key=lambda pair: (pair[1].least, not pair[1].by_shards))
+
+
+def _of_part(part: RankingDataset) -> float:
+    """Return what it takes to measure models on a part; one of one shard is kept with a row a feature."""
+    whole = part.n_documents <= DOCUMENTS
+    return (_MEASURED + (NUMBER * part.n_features if whole else 0.0)) * part.n_documents

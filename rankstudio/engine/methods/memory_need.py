@@ -1,0 +1,149 @@
+"""How much memory a method needs, by the shape of its data: each method says so once, before any work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+NUMBER = 8.0
+"""Bytes of a float64."""
+PAIRS = 256
+"""Bytes a document of pairs within queries, and of a loss at some scores."""
+
+
+@dataclass(frozen=True)
+class DataShape:
+    """The shape of training data, from which follows what a method needs.
+
+    Attributes
+    ----------
+    m, n, Q : int
+        Documents, features and queries.
+    s : int
+        Documents of the largest shard; m where there is one.
+    T : int
+        Threads that work on shards at a time.
+    on_disk : bool
+        Whether the documents are read from the disk as they are needed: then what is read of them counts.
+    n_settings : int
+        How many settings share what is computed once.
+    free : float
+        Bytes that may be taken, for methods that do something else where there are few.
+    """
+
+    m: int
+    n: int
+    Q: int
+    s: int
+    T: int = 1
+    on_disk: bool = False
+    n_settings: int = 1
+    free: float = float("inf")
+
+    @property
+    def sharded(self) -> bool:
+        """Whether there are several shards."""
+        return self.s < self.m
+
+    @property
+    def documents(self) -> float:
+        """Bytes of the features of all documents."""
+        return NUMBER * self.m * self.n
+
+    @property
+    def read(self) -> float:
+        """Bytes of the documents that come into memory where all are looked at: those on the disk do."""
+        return self.documents if self.on_disk else 0.0
+
+
+@dataclass(frozen=True)
+class MemoryNeed:
+    """What a method needs besides the data that are in memory already.
+
+    Attributes
+    ----------
+    least : float
+        Bytes without which it does not run.
+    states : float
+        Bytes for shards that are in memory as far as the budget has room for them, else in files.
+    lasting : float
+        Of such bytes, those that all settings share.
+    by_shards : bool
+        Whether it goes shard by shard.
+    algorithm : str
+        By which of several algorithms, as a method calls it; "" where there is one.
+    usual : float
+        Bytes that it takes where they are there: no fewer than ``least``; 0 for ``least``.
+    fits : str
+        By what other parameter it would run, as "n_basis=500"; "" for none.
+    """
+
+    least: float
+    states: float = 0.0
+    lasting: float = 0.0
+    by_shards: bool = False
+    algorithm: str = ""
+    usual: float = 0.0
+    fits: str = ""
+
+    def plus(self, n_bytes: float) -> MemoryNeed:
+        """Return what is needed with so many bytes more."""
+        return replace(self, least=self.least + n_bytes, usual=self.usual and self.usual + n_bytes)
+
+    def times(self, count: int) -> MemoryNeed:
+        """Return what so many that work at a time need."""
+        return replace(
+            self,
+            least=count * self.least,
+            usual=count * self.usual,
+            states=count * self.states,
+            lasting=count * self.lasting,
+        )
+
+    def resident(self, room: float) -> float:
+        """Return how many bytes are in memory at the most where states have so much room there.
+
+        A quarter of the room is kept free of what lasts, as `Scratch.lasting` does.
+        """
+        return max(self.least, self.usual) + min(self.lasting, 0.75 * room) + min(self.states, room)
+
+    def in_files(self, room: float) -> float:
+        """Return how many bytes of states are in files then."""
+        return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
+
+
+def whole_need(shape: DataShape, copies: float = 1.0, per_document: float = 0.0) -> MemoryNeed:
+    """Return what is needed to look at all documents at once.
+
+    Parameters
+    ----------
+    shape : DataShape
+    copies : float
+        Matrices of shape (m, n) that are made: of centred features, or a row for each feature.
+    per_document : float
+        Bytes for each document besides.
+    """
+    return MemoryNeed(shape.read + copies * shape.documents + per_document * shape.m)
+
+
+def shard_need(
+    shape: DataShape,
+    copies: float = 1.0,
+    states: float = 0.0,
+    lasting: float = 0.0,
+    per_document: float = 0.0,
+) -> MemoryNeed:
+    """Return what is needed to go shard by shard: T shards, and what is made of them, at a time.
+
+    Parameters
+    ----------
+    shape : DataShape
+    copies : float
+        Matrices of a shard's shape that are made of it.
+    states, lasting : float
+        As of :class:`MemoryNeed`.
+    per_document : float
+        Bytes for each document that are kept, of all shards.
+    """
+    shard = NUMBER * shape.s * shape.n
+    at_work = shape.T * shard * (copies + shape.on_disk)
+    return MemoryNeed(at_work + per_document * shape.m, states, lasting, by_shards=True)

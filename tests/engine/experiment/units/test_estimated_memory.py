@@ -1,0 +1,144 @@
+"""The memory that a run needs is told before it starts, and what does not fit is refused in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.runner import check, estimate, run
+from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, memory_estimate
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.support import memory
+
+DOCUMENTS, FEATURES = 3_000_000, 100  # 2.4 GB, of which no byte is written: the file has a hole
+
+
+@pytest.fixture(scope="module")
+def hollow(tmp_path_factory: pytest.TempPathFactory) -> FoldedDataset:
+    """Return mapped data of which a test must not read a document."""
+    folder = tmp_path_factory.mktemp("hollow")
+    return FoldedDataset("hollow", None, (Fold(1, part(folder, DOCUMENTS), part(folder, 100_000)),))
+
+
+def part(folder: Path, m: int) -> RankingDataset:
+    place = folder / f"{m}.npy"
+    np.lib.format.open_memmap(place, mode="w+", dtype=np.float64, shape=(m, FEATURES)).flush()
+    X = np.load(place, mmap_mode="r")
+    ptr, ids = np.arange(0, m + 1, 100), np.arange(1, FEATURES + 1)
+    queries = tuple(map(str, range(ptr.size - 1)))
+    return RankingDataset(X, np.arange(m) % 3.0, ptr, queries, ids, default_names(ids))
+
+
+def estimated(dataset: FoldedDataset, method: str = "greedy-rankrls", **parameters: Any) -> MemoryEstimate:
+    return estimate(Plan("hollow", method, parameters), dataset)
+
+
+def whole_methods() -> list[str]:
+    """Return the methods that look at all documents at once, whichever these are."""
+    return [entry.key for entry in methods() if not entry.lacking and not entry.load().accepts_shards]
+
+
+def test_the_disk_is_read_shard_by_shard_within_the_budget(hollow: FoldedDataset) -> None:
+    with memory.within(2e9):
+        found = estimated(hollow, n_features_to_select=10)
+    assert found.runs and found.large and found.on_disk
+    assert found.resident < 2e9
+    assert found.sentence == (
+        f"3,000,000 documents are read from the disk, shard by shard, by the statistics of each query; about "
+        f"{memory.size(found.resident)} of memory and {memory.size(found.in_files)} on the disk, "
+        "budget 2.0 GB."
+    )
+
+
+def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(hollow: FoldedDataset) -> None:
+    found = []
+    for budget in (1e9, 2e9, 4e9):
+        with memory.within(budget):
+            found.append(estimated(hollow, n_features_to_select=10))
+    assert found[0].resident < found[1].resident < found[2].resident
+    assert found[0].in_files > found[1].in_files > found[2].in_files
+
+
+def test_few_features_of_many_are_rows_of_statistics(hollow: FoldedDataset) -> None:
+    with memory.within(2e9):
+        assert "by rows of the statistics of each query" in estimated(hollow, n_features_to_select=2).sentence
+
+
+def test_what_looks_at_all_documents_is_refused_before_anything_is_read(hollow: FoldedDataset) -> None:
+    for key in [*whole_methods(), "kernel-rankrls"]:
+        with (
+            memory.within(1e9),
+            pytest.raises(OutOfMemoryError, match=r"and the budget is 1\.0 GB\. It runs with"),
+        ):
+            next(run(Plan("hollow", key), hollow))
+        with memory.within(1e9), pytest.raises(OutOfMemoryError):
+            check(Plan("hollow", key), hollow)
+
+
+def test_the_refusal_says_what_would_make_it_run(hollow: FoldedDataset) -> None:
+    with memory.within(1e9):
+        found = estimated(hollow, "kernel-rankrls", n_basis=100)
+        most = int(found.need.fits.removeprefix("n_basis="))
+        assert f"or n_basis={most} or" in found.sentence.replace("(--memory), ", "")
+        assert "such as Greedy RankRLS" in found.sentence
+    with memory.within(8e9):  # of which the documents take 2.4
+        found = estimated(hollow, "kernel-rankrls", n_basis=1000)
+        most = int(found.need.fits.removeprefix("n_basis="))
+        assert estimated(hollow, "kernel-rankrls", n_basis=most - 30).runs  # besides, models are measured
+        assert not estimated(hollow, "kernel-rankrls", n_basis=most + 1).runs
+
+
+def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> None:
+    with memory.within(1e9):
+        assert not estimated(hollow, search="floating").runs
+        assert estimated(hollow).runs
+        assert not estimated(hollow, "ranksvm", kernel="rbf", n_basis=50).runs
+        assert estimated(hollow, "ranksvm").runs
+
+
+def test_more_workers_need_more(hollow: FoldedDataset) -> None:
+    plan = Plan("hollow", "lambdamart", {"learning_rate": (0.1, 0.2, 0.3)})
+    with memory.within(8e9):
+        one = memory_estimate(plan, hollow.folds)
+        two, five = (memory_estimate(plan, hollow.folds, WorkersHere(count)) for count in (2, 5))
+    assert one.least < two.least < five.least
+    assert five.least < 3.1 * one.least  # there are three units
+
+
+def test_small_data_are_not_worth_a_word_and_never_refused() -> None:
+    rng = np.random.default_rng(0)
+    small = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
+    data = FoldedDataset("small", None, (Fold(1, small, small),))
+    with memory.within(1e6):
+        for entry in methods():
+            if not entry.lacking:
+                found = estimated(data, entry.key)
+                assert found.runs
+                assert found.need.least < 1e7
+
+
+def test_a_run_tells_what_it_needs_when_it_starts() -> None:
+    rng = np.random.default_rng(0)
+    small = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
+    data = FoldedDataset("small", None, (Fold(1, small, small),))
+    events = run(Plan("small"), data)
+    started = next(events)
+    events.close()
+    assert started.memory is not None  # type: ignore[union-attr]
+    assert not started.memory.large  # type: ignore[union-attr]
+
+
+def test_data_in_memory_say_so(hollow: FoldedDataset) -> None:
+    fold = hollow.folds[0]
+    assert fold.vali is not None
+    part = replace(fold.vali, X=np.array(fold.vali.X))
+    found = estimate(Plan("in memory"), FoldedDataset("in memory", None, (Fold(1, part, part),)))
+    assert found.sentence.startswith("100,000 documents are learned from in memory, shard by shard, by")
