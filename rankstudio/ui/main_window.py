@@ -81,9 +81,7 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(
-            self.session, self.runs, models.loader, sections.run, sections.method.form, self
-        )
+        self.control = RunCommands(models, sections, self)
         self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
@@ -200,7 +198,7 @@ class MainWindow(QMainWindow):
     def _connect_messages(self) -> None:
         sections = self.sections
         failing = (
-            *(self.open_controller, self.restorer, self.study_files, self.resplit),
+            *(self.open_controller, self.control, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
             *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
             *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
@@ -215,6 +213,7 @@ class MainWindow(QMainWindow):
             plot.figureAsked.connect(self.export_controller.show_figures)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
+        self.open_controller.noted.connect(self.messages.note)
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report

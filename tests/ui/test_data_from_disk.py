@@ -60,8 +60,7 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
         assert window.session.dataset is not None
         assert read_from_disk(window.session.dataset)
         assert "are read from the disk as they are needed" in window.notice.text()
-        window.notice.dismiss()
-        walk(window)
+        walk(window)  # where it goes by itself
         facts = dict(fact_texts(window.sections.data.panel._facts))
         assert facts["read from the disk"] == "as needed"
         assert facts["memory budget"] == "1.0 MB"
@@ -89,6 +88,43 @@ def test_a_run_on_data_from_the_disk_stops(
         wait_until(lambda: record.state.ended)
         assert record.state is RunState.CANCELLED
         settle(window)
+
+
+def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
+    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    with open_window(theme, tmp_path / "config", large) as window:
+        assert "are read from the disk" in window.notice.text()
+        finish(window)
+        assert not window.notice.text()
+        assert window.sections.strip._state.text().endswith(" · read from the disk")
+
+
+def test_how_the_next_run_goes_is_said_as_its_plan_changes(
+    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_window(theme, tmp_path / "config", large) as window:
+        assert window.sections.forecast.label.isHidden()  # they are small, and in memory
+    monkeypatch.setenv(memory.VARIABLE, "1MB")
+    with open_window(theme, tmp_path / "other", large) as window:
+        label = window.sections.forecast.label
+        wait_until(lambda: "documents are read from the disk, all at once" in label.text())
+        assert label.text().endswith("budget 1.0 MB.")
+        assert not window.sections.forecast.refusal
+        window.models.memory_budget.ask("3MB")
+        wait_until(lambda: label.text().endswith("budget 3.0 MB."))
+        window.session.change("kernel", method="kernel-rankrls", parameters={})
+        wait_until(lambda: "Kernel RankRLS needs" in label.text())
+        assert label.property("role") == "error"
+        window.commands["run"].trigger()
+        assert window.notice.text() == window.sections.forecast.refusal
+        assert window.notice.text().endswith("fewer documents or features.")
+        assert not window.runs.records
+        window.session.undo.undo()
+        wait_until(lambda: "all at once" in label.text())
+        assert label.property("role") == "muted"
+        finish(window)
 
 
 def test_the_budget_is_asked_for_kept_and_in_force(

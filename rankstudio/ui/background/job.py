@@ -68,6 +68,8 @@ class Job:
         Of two waiting jobs of one slot only the later is carried out; "" for a slot of its own.
     paused : bool
         Whether it starts paused.
+    gives_way : bool
+        Whether jobs that come meanwhile are carried out between two of its messages.
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class Job:
         is_step: Callable[[Any], bool] = bool,
         slot: str = "",
         paused: bool = False,
+        gives_way: bool = False,
     ) -> None:
         self.what = what
+        self.gives_way = gives_way
         self.function = function
         self.slot = slot
         self.is_step = is_step

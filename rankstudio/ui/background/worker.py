@@ -44,7 +44,7 @@ class _Thread(QThread):
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
         self._stopping = False
-        self._current: Job | None = None
+        self._under_way: list[Job] = []  # the last one works, and those before it have given way
 
     def submit(self, job: Job) -> list[Job]:
         """Add a job at the end; return the waiting ones it makes superfluous."""
@@ -60,16 +60,30 @@ class _Thread(QThread):
         """Cancel everything and leave the loop."""
         with self._changed:
             self._stopping = True
-            for job in (*self._waiting, *filter(None, [self._current])):
+            for job in (*self._waiting, *self._under_way):
                 job.abandon()
             self._changed.notify()
 
     def run(self) -> None:
         while (job := self._next()) is not None:
-            outcome = _carry_out(job, self._outbox)
+            self._carry_out(job)
+
+    def _carry_out(self, job: Job) -> None:
+        outcome = _carry_out(job, self._outbox, self._give_way if job.gives_way else None)
+        with self._changed:
+            self._under_way.remove(job)
+        self._outbox.append((job, outcome))
+
+    def _give_way(self) -> None:
+        """Carry out those jobs that wait and give no way themselves."""
+        while True:
             with self._changed:
-                self._current = None
-            self._outbox.append((job, outcome))
+                other = next((job for job in self._waiting if not job.gives_way), None)
+                if other is None or self._stopping:
+                    return
+                self._waiting.remove(other)
+                self._under_way.append(other)
+            self._carry_out(other)
 
     def _next(self) -> Job | None:
         with self._changed:
@@ -77,12 +91,13 @@ class _Thread(QThread):
                 self._changed.wait()
             if self._stopping:
                 return None
-            self._current = self._waiting.popleft()
-            return self._current
+            job = self._waiting.popleft()
+            self._under_way.append(job)
+            return job
 
 
-def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
-    """Ask the job's generator until it ends, is cancelled or fails."""
+def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | None) -> Outcome:
+    """Ask the job's generator until it ends, is cancelled or fails; others may go first in between."""
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
@@ -97,6 +112,8 @@ def _carry_out(job: Job, outbox: deque[_Letter]) -> Outcome:
                 return Outcome(Ending.DONE)
             job.count_step(message)
             outbox.append((job, message))
+            if give_way is not None:
+                give_way()
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
         messages.close() if hasattr(messages, "close") else None

@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
@@ -56,6 +57,8 @@ class OpenController(QObject):
     """The data are there that were to be run at once."""
     failed = Signal(str)
     warned = Signal(str)
+    noted = Signal(str)
+    """That data are read from the disk, which is of interest as long as nothing else is done."""
     said = Signal(str)
     """As what data were read."""
 
@@ -204,7 +207,8 @@ class OpenController(QObject):
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1
-            self.warned.emit(
+            alone = read_from_disk(dataset) and not more
+            (self.noted if alone else self.warned).emit(
                 dataset.warnings[0] + (tr(" ({more} more such notes.)").format(more=more) if more else "")
             )
         if self._run_when_open:

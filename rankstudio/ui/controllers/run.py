@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.background.loader import Loader
-from rankstudio.ui.method.form import MethodForm
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.session import Session
-from rankstudio.ui.run.controller import RunController
+from rankstudio.ui.shell.sections import Sections
 
 
 class RunCommands(QObject):
@@ -17,26 +14,20 @@ class RunCommands(QObject):
 
     Parameters
     ----------
-    session, runs, loader
-    controller : RunController
-        Follows a run from fold to fold.
-    form : MethodForm
-        What is still being typed there belongs to the plan that is run.
+    models : Models
+    sections : Sections
+        Whose controller follows a run from fold to fold; what is still being typed in the form belongs to the
+        plan that is run, and the forecast knows what there is not enough memory for.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        runs: Runs,
-        loader: Loader,
-        controller: RunController,
-        form: MethodForm,
-        parent: QObject | None = None,
-    ) -> None:
+    failed = Signal(str)
+    """What was asked for cannot be run; a sentence."""
+
+    def __init__(self, models: Models, sections: Sections, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._loader = session, runs, loader
-        self._controller, self._form = controller, form
-        runs.began.connect(self._show)
+        self._session, self._runs, self._loader = models.session, models.runs, models.loader
+        self._controller, self._form, self._forecast = sections.run, sections.method.form, sections.forecast
+        self._runs.began.connect(self._show)
 
     @Slot()
     def run(self) -> None:
@@ -76,6 +67,9 @@ class RunCommands(QObject):
     def _start(self, *, paused: bool) -> None:
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
+            return
+        if self._forecast.refusal:
+            self.failed.emit(self._forecast.refusal)
             return
         self._session.select(None, None)
         self._controller.follow(self._session.fold is not None)

@@ -56,6 +56,10 @@ class AlonePanel(Panel):
         self.plot.set_features(shown, ids, names)
         self.set_caption(tr("filled: in the model"))
 
+    def show_share(self, share: float | None) -> None:
+        """Say how much is measured, where that takes a while; None says nothing more."""
+        self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
+
     def clear(self) -> None:
         """Show no feature."""
         self.plot.placeholder = _NO_DOCUMENTS
@@ -125,8 +129,10 @@ class AloneController(QObject):
         self._asked = wanted
         ids, names = dataset.feature_ids, dataset.feature_names
 
-        def show(shown: FeaturesAlone | None) -> None:
-            if shown is not None:
+        def show(shown: FeaturesAlone | float) -> None:
+            if isinstance(shown, float):
+                self.panel.show_share(shown)
+            else:
                 self.panel.show_features(shown, ids, names)
                 self._mark()
 
@@ -137,7 +143,9 @@ class AloneController(QObject):
 
         work = partial(_measured, *wanted)
         what = tr("Measuring features alone")
-        self._job = self._worker.submit(Job(what, work, on_message=show, on_end=end, slot="alone"))
+        self._job = self._worker.submit(
+            Job(what, work, on_message=show, on_end=end, slot="alone", gives_way=True)
+        )
 
     def _stop(self) -> None:
         """Measure no longer what nobody looks at."""
@@ -145,6 +153,7 @@ class AloneController(QObject):
             self._job.abandon()
             self._job = None
             self._asked = ()
+            self.panel.show_share(None)
 
     @Slot()
     def _mark(self) -> None:
@@ -162,8 +171,8 @@ class AloneController(QObject):
 
 def _measured(
     fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
-) -> Iterator[FeaturesAlone | None]:
-    """Yield None whenever some features are measured, and then all."""
+) -> Iterator[FeaturesAlone | float]:
+    """Yield the share that is done whenever some features are measured, and then all."""
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
     yield (yield from measuring_alone(fold, measure, convention, sealed=sealed))

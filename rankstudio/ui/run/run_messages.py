@@ -31,7 +31,7 @@ class RunMessages(QObject):
     """Shows a run's message where the run ends, and from then on beside the run, until somebody closes it.
 
     It goes when another run or a page without it is shown, and comes again with the run. In the table of runs
-    it stays.
+    it stays. What is only to be noted goes by itself when a run begins or another page is shown.
 
     Parameters
     ----------
@@ -46,7 +46,10 @@ class RunMessages(QObject):
         self._runs, self._pages, self._notice = runs, pages, notice
         self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
         self._last: int | None = None  # the run that the notice was about
+        self._passing = ""  # what goes when something else is done
         notice.closed.connect(self._close)
+        for signal in (runs.shownChanged, runs.added, pages.pageChanged):
+            signal.connect(self._pass)
         runs.removed.connect(self._forget)
         for signal in (runs.shownChanged, pages.pageChanged):
             signal.connect(self._follow)
@@ -59,6 +62,18 @@ class RunMessages(QObject):
         elif record.notes:
             self._open[record.key] = record.notes[0].what, "warning"
         self._say(record.key)
+
+    @Slot(str)
+    def note(self, text: str) -> None:
+        """Say something that goes by itself when another page is shown or a run begins."""
+        self._passing = text
+        self._notice.say(text, "info")
+
+    @Slot()
+    def _pass(self) -> None:
+        if self._passing and self._notice.text() == self._passing:
+            self._notice.hide()
+        self._passing = ""
 
     def _say(self, key: int) -> None:
         if key in self._open:

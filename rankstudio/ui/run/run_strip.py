@@ -8,8 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
+from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
@@ -128,11 +129,14 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
     part = (
         ""
         if average is None
-        else tr("{where} {name} {average:.4f}, mean over {n_folds} folds").format(
-            where=where, name=name, average=average, n_folds=record.n_folds
-        )
+        else trn(
+            "{where} {name} {average:.4f}, {n} fold",
+            "{where} {name} {average:.4f}, mean over {n} folds",
+            record.n_folds,
+        ).format(where=where, name=name, average=average, n=record.n_folds)
     )
-    return " · ".join(text for text in (word, _learned_from(record), part) if text)
+    on_disk = tr("read from the disk") if read_from_disk(record.dataset) else ""
+    return " · ".join(text for text in (word, _learned_from(record), part, on_disk) if text)
 
 
 def _learned_from(record: RunRecord) -> str:

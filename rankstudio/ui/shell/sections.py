@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QSplitter
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.inspect.alone_panel import AloneController
@@ -25,10 +25,12 @@ from rankstudio.ui.results.controller import ResultsController
 from rankstudio.ui.run.chance_controller import ChanceController
 from rankstudio.ui.run.controller import RunController
 from rankstudio.ui.run.left_out_controller import LeftOutController
+from rankstudio.ui.run.memory_forecast import MemoryForecast
 from rankstudio.ui.run.run_strip import RunStrip
 from rankstudio.ui.shell.page import Page, column, row
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill
 
 _LEAST_RIGHT = 340  # pixels, with which the names of features can be read
 _LEAST_HEAT = 190  # with which the cells of a map can be told apart
@@ -76,6 +78,7 @@ class Sections(QObject):
         self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
         self.lab = LabController(theme, session, task_worker, self)
         self.strip = RunStrip()
+        self.forecast = MemoryForecast(session, models.backend, models.memory_budget, task_worker, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
@@ -114,9 +117,11 @@ class Sections(QObject):
         lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
         lab_own.hide()
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
+        foot = QWidget()
+        fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         pages = {
             "data": Page("data", data),
-            "select": Page("select", columns, self.strip),
+            "select": Page("select", columns, foot),
             "features": Page("features", features),
             "compare": Page("compare", compare),
             "queries": Page("queries", queries, head=self.queries.head),

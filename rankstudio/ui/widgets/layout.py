@@ -67,3 +67,11 @@ def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: s
     if role:
         widget.setProperty("role", role)
     return widget
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget another variant in the style sheet."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

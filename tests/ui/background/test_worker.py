@@ -318,3 +318,36 @@ def test_an_idle_worker_wakes_nobody(worker: Worker) -> None:
     worker.submit(heard.job(count_to(1)))
     wait_until(lambda: heard.outcomes)
     wait_until(lambda: not worker._timer.isActive())
+
+
+def test_a_job_that_gives_way_lets_others_go_first_between_two_messages(worker: Worker) -> None:
+    long, short, later = Heard(), Heard(), Heard()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(_: CancelFlag) -> Iterator[int]:
+        begun.set()
+        go_on.wait()
+        yield from range(3)
+
+    first = worker.submit(long.job(work, gives_way=True))
+    begun.wait()
+    worker.submit(short.job(count_to(2)))
+    also = worker.submit(later.job(count_to(2), gives_way=True))
+    go_on.set()
+    wait_until(lambda: short.outcomes)
+    wait_until(lambda: long.outcomes and later.outcomes)
+    assert long.messages == [0, 1, 2]
+    assert short.messages == later.messages == [0, 1]
+    assert worker.jobs == ()
+    assert first.gives_way and also.gives_way
+
+
+def test_a_worker_closes_while_a_job_has_given_way(app: QApplication) -> None:
+    made, long, other = Worker("test-worker", interval=1), Heard(), Heard()
+    made.submit(long.job(count_for_ever, gives_way=True))
+    wait_until(lambda: long.messages)
+    made.submit(other.job(count_for_ever))
+    wait_until(lambda: other.messages)
+    made.close()
+    assert not long.outcomes and not other.outcomes
+    made.deleteLater()

@@ -82,10 +82,10 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
 def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWindow, monkeypatch) -> None:
     turns = []
 
-    def endless(*_: object, **__: object) -> Iterator[None]:
+    def endless(*_: object, **__: object) -> Iterator[float]:
         while True:
             turns.append(None)
-            yield
+            yield 0.5
 
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)

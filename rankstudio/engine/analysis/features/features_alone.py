@@ -65,26 +65,48 @@ def features_alone(fold: Fold, measure: str, convention: str, *, sealed: bool = 
 
 def measuring_alone(
     fold: Fold, measure: str, convention: str, *, sealed: bool = False
-) -> Generator[None, None, FeaturesAlone]:
-    """Do what `features_alone` does, yielding after some features, so that it can be stopped."""
+) -> Generator[float, None, FeaturesAlone]:
+    """Do what `features_alone` does, yielding the share that is done after some features."""
     measure = find_measure(measure).name
     both = (measure,) if measure == _DIRECTION else (measure, _DIRECTION)
-    down, up = yield from _measured(fold.train, both, convention, np.ones(1), -np.ones(1))
+    measured = {name: part for name, part in fold.parts.items() if not (sealed and name == "test")}
+    # Each part takes time by its documents; the training part is ranked both ways.
+    total = fold.train.n_documents + sum(part.n_documents for part in measured.values())
+    work = _measured(fold.train, both, convention, np.ones(1), -np.ones(1))
+    down, up = yield from _shares(work, 0.0, 2 * fold.train.n_documents / total)
     ascending = up[_DIRECTION] > down[_DIRECTION]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = np.where(ascending, -1.0, 1.0)
-    for name, part in fold.parts.items():
-        if name != "train" and not (sealed and name == "test"):
-            called = "validation" if name == "vali" else name
-            found = yield from _measured(part, (measure,), convention, signs)
-            parts[called] = found[0][measure]
+    done = 2 * fold.train.n_documents
+    for name, part in measured.items():
+        if name != "train":
+            work = _measured(part, (measure,), convention, signs)
+            found = yield from _shares(work, done / total, part.n_documents / total)
+            parts["validation" if name == "vali" else name] = found[0][measure]
+            done += part.n_documents
     return FeaturesAlone(measure, convention, parts, ascending)
+
+
+def _shares(
+    work: Generator[float, None, list[dict[str, Floats]]], before: float, share: float
+) -> Generator[float, None, list[dict[str, Floats]]]:
+    """Turn shares of one part into those of the whole."""
+    while True:
+        try:
+            done = next(work)
+        except StopIteration as end:
+            found: list[dict[str, Floats]] = end.value
+            return found
+        yield before + share * done
 
 
 def _measured(
     part: RankingDataset, measures: tuple[str, ...], convention: str, *signs: Floats
-) -> Generator[None, None, list[dict[str, Floats]]]:
-    """Return measures of ranking a part by each of its columns, times its sign, for some arrays of signs."""
+) -> Generator[float, None, list[dict[str, Floats]]]:
+    """Return measures of ranking a part by each column, times its sign, for some arrays of signs.
+
+    The share that is done comes in between.
+    """
     evaluator = Evaluator(part.y, part.query_ptr, convention, measures)
     n = part.n_features
     found = [{name: np.empty(n) for name in measures} for _ in signs]
@@ -97,5 +119,5 @@ def _measured(
             scores = rows * np.broadcast_to(turned, n)[some, None]
             for name, measured in evaluator.evaluate_many(scores).items():
                 values[name][some] = measured
-        yield
+        yield min(1.0, (first + at_once) / n)
     return found

@@ -1,0 +1,114 @@
+"""How the next run will go on large data, and how much memory it takes, while its plan is edited."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.support.shard import DOCUMENTS
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.execution_backend import PROCESSES, ExecutionBackend
+from rankstudio.ui.model.memory_budget import MemoryBudget
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.widgets.layout import named, set_role
+
+
+class MemoryForecast(QObject):
+    """Says above the runs how the one that would begin now will go; nothing for data of one shard in memory.
+
+    Parameters
+    ----------
+    session, backend, budget
+        What is run, by whom, and within how much memory.
+    worker : Worker
+        Where it is estimated: that needs the engine.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        backend: ExecutionBackend,
+        budget: MemoryBudget,
+        worker: Worker,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._backend, self._worker = session, backend, worker
+        self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
+        self._job: Job | None = None
+        self.label = named(PlainLabel(), "memory-forecast", tr("memory of the next run"), role="muted")
+        self.label.setWordWrap(True)
+        self.label.setContentsMargins(8, 0, 8, 0)
+        self.label.hide()
+        for signal in (session.datasetChanged, session.planChanged, backend.changed, budget.changed):
+            signal.connect(self.update)
+
+    @property
+    def refusal(self) -> str:
+        """Why the session's plan cannot be run, as a sentence; "" where it can, or nobody knows yet."""
+        if self._estimate is None:
+            return ""
+        plan, dataset, found = self._estimate
+        same = plan == self._session.plan and dataset is self._session.dataset
+        return found.refusal if same and not found.runs else ""
+
+    @Slot()
+    def update(self) -> None:
+        """Estimate anew what the session's plan needs, where the data are large."""
+        session = self._session
+        plan, dataset = session.plan, session.dataset
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+        if dataset is None or not session.has_documents or not _large(dataset) or not _divided(plan, dataset):
+            self._show(None)
+            return
+
+        def show(found: MemoryEstimate) -> None:
+            self._job = None
+            self._show((plan, dataset, found))
+
+        n_processes = self._backend.n_processes if self._backend.choice == PROCESSES else 0
+        self._job = self._worker.task(
+            tr("Estimating memory"), _estimated, plan, dataset, n_processes,
+            on_done=show, on_error=lambda _: self._show(None), slot="memory estimate",
+        )  # fmt: skip
+
+    def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
+        self._estimate = estimate
+        found = estimate[2] if estimate is not None else None
+        self.label.setText(found.sentence if found is not None else "")
+        set_role(self.label, "muted" if found is None or found.runs else "error")
+        self.label.setVisible(found is not None)
+        self.changed.emit()
+
+
+def _large(dataset: FoldedDataset) -> bool:
+    """Tell whether data are worth a word."""
+    return read_from_disk(dataset) or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
+
+
+def _divided(plan: Plan, dataset: FoldedDataset) -> bool:
+    """Tell whether data have the folds of a plan by now."""
+    return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
+
+
+def _estimated(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEstimate:
+    from rankstudio.engine.experiment.units.estimated_memory import (  # noqa: PLC0415 - it brings numba
+        ALONE,
+        WorkersHere,
+        memory_estimate,
+    )
+
+    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
+    workers = WorkersHere(n_processes, share_shards=True) if n_processes else ALONE
+    return memory_estimate(plan, folds, workers)
