@@ -46,7 +46,7 @@ Files = tuple[Path, ...]
 
 
 @dataclass(frozen=True)
-class MemoryNeed:
+class FileMemory:
     """How many bytes files take in memory, about.
 
     Attributes
@@ -144,19 +144,19 @@ def in_memory(contents: FileContents) -> FileContents:
     return replace(contents, table=loaded)
 
 
-def _need(path: Path, told: DataColumns) -> MemoryNeed:
+def _need(path: Path, told: DataColumns) -> FileMemory:
     """Return what a file takes; nothing where its format cannot be read by pieces."""
     head = read_beginning(path, _HEAD)
     form = _form(path, told, head)
     size = float(file_access.regular_file_size(path))
     if form == "arrow":
-        return MemoryNeed(arrow_size(path), size)
+        return FileMemory(arrow_size(path), size)
     if form not in _BY_PIECES:
-        return MemoryNeed(0.0, 0.0)
+        return FileMemory(0.0, 0.0)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
     width = max(map(int, set(_ID.findall(head))), default=1)
-    return MemoryNeed(text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text)
+    return FileMemory(text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text)
 
 
 def _form(path: Path, told: DataColumns, begin: bytes) -> str:
