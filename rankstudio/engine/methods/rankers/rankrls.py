@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -40,13 +39,12 @@ from rankstudio.engine.methods.rankers.rankrls_shards import (
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards, in_memory
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
-from rankstudio.engine.querywise.pair_cost.held_out import held_out_weights, losses_inside
+from rankstudio.engine.querywise.pair_cost.held_out import held_out_residuals, held_out_weights, losses_inside
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.threads import pool
 
 _MOST_BYTES = 4e9  # of per-query statistics, before they are done without
@@ -337,47 +335,6 @@ def _statistics_fit(data: QueryData) -> bool:
             f"{memory.size(free)} are free; with {most:,} features so many documents fit."
         )
     return False
-
-
-def held_out_residuals(data: QueryData, regularization: float) -> tuple[Floats, Floats]:
-    """Learn from all queries, and find what the model without each query leaves of its labels.
-
-    Parameters
-    ----------
-    data : QueryData
-        Training data.
-    regularization : float
-        λ > 0.
-
-    Returns
-    -------
-    weights : ndarray of shape (n,)
-        Learned from all queries.
-    residuals : ndarray of shape (m,)
-        y^_q - X^_q w_q, with w_q learned from all queries but q.
-
-    Notes
-    -----
-    With LL' = T + λI and V = X^ L'^-1, they are (I - V_q V_q')^-1 (y^_q - X^_q w): O(n³ + mn²) time and
-    O(n² + mn) memory, and |q|³ for each query. It takes no Gram matrix of a query.
-    """
-    from scipy.linalg import cho_solve, solve  # noqa: PLC0415 - where it is needed
-
-    from rankstudio.engine.querywise.nested_rankrls import factorise  # noqa: PLC0415 - as above
-
-    X, y = data.centred
-    gram, right = data.gram
-    left = gram.copy()
-    left[np.diag_indices_from(left)] += regularization
-    factor = factorise(left, regularization)
-    coef: Floats = cho_solve((factor, True), right, check_finite=False)
-    V = solve_lower(factor, X.T).T
-    residuals = y - X @ coef
-    for first, last in pairwise(data.ptr.tolist()):
-        rows = V[first:last]
-        seen = np.eye(last - first) - rows @ rows.T
-        residuals[first:last] = solve(seen, residuals[first:last], assume_a="sym")
-    return coef, residuals
 
 
 def weights(statistics: QueryStatistics, regularization: float) -> Floats:
