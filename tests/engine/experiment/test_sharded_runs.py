@@ -16,15 +16,21 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.left_out_path import measure_left_out
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
+from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.methods.left_out import left_out_scores, with_columns
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 
+LEFT_OUT = "leave-query-out MAP"
 PLAN = Plan("large", parameters={"n_features_to_select": 3, "regularization": (0.5, 8.0)}, measures=("MAP",))
 
 
@@ -81,6 +87,63 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
         assert_same(ended(run(plan, on_disk)), expected)
     with on_processes(2) as processes:
         assert_same(ended(run(plan, on_disk, executor=processes)), expected)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        PLAN.changed(select_by=LEFT_OUT),
+        Plan("large", "rankrls", {"regularization": (0.5, 8.0)}, LEFT_OUT, measures=("MAP",)),
+        Plan(
+            "large",
+            "single-feature",
+            {"n_features_to_select": 2},
+            LEFT_OUT,
+            measures=("MAP",),
+            ranker="rankrls",
+            ranker_parameters={"regularization": (0.5, 8.0)},
+        ),
+    ],
+    ids=["greedy", "RankRLS", "ranked by RankRLS"],
+)
+def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_same_bits(
+    plan: Plan, dataset: FoldedDataset, on_disk: FoldedDataset
+) -> None:
+    expected = ended(run(plan, dataset))
+    paths = expected.folds[0].paths
+    with memory.within(1e6):
+        small = ended(run(plan, on_disk))
+    with on_threads(2) as threads:
+        spread = ended(run(plan, on_disk, executor=threads))
+    with on_processes(2) as processes:
+        elsewhere = ended(run(plan, on_disk, executor=processes))
+    for result in (small, spread, elsewhere):
+        assert_same(result, expected)
+        for path, same in zip(result.folds[0].paths, paths, strict=True):
+            assert np.array_equal(path.validation[LEFT_OUT], same.validation[LEFT_OUT])
+            assert np.array_equal(path.standard_errors[LEFT_OUT], same.standard_errors[LEFT_OUT])
+
+
+def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDataset) -> None:
+    plan, train = PLAN.changed(select_by=LEFT_OUT), dataset.folds[0].train
+    path = ended(run(plan, dataset)).folds[0].paths[1]
+    whole = QueryData(train.X, train.y, train.query_ptr)
+    for step, found in zip(path.steps, path.validation[LEFT_OUT], strict=True):
+        own = RankRLS(8.0)
+        narrow = with_columns(whole, step.selected)
+        scores = left_out_scores(narrow, own._left_out_models(narrow, 8.0))
+        expected = Evaluator(train.y, train.query_ptr, plan.convention, ["MAP"]).evaluate(scores)["MAP"]
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: FoldedDataset) -> None:
+    asked_for = PLAN.changed(select_by=LEFT_OUT)
+    path = ended(run(asked_for, on_disk)).folds[0].paths[0]
+    fold = make_fold_context(PLAN, on_disk.folds[0])
+    told = list(measure_left_out(fold, path, ["MAP"], PLAN.convention))
+    rows = [row for row in told if not isinstance(row, WorkProgress)]
+    assert [row[LEFT_OUT] for row in rows] == path.validation[LEFT_OUT].tolist()
+    assert len(told) - len(rows) == 2 * (1 + len(rows))  # of each shard: once for all steps, and for each
 
 
 def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(
