@@ -97,7 +97,7 @@ class CoordinateAscent(LinearRanker):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with _ascent(by_shards(data), self.measure, self.convention) as opened:
+        with ascent_search(by_shards(data), self.measure, self.convention) as opened:
             ascent = yield from opened
             best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
             for start in range(n_restarts):
@@ -131,8 +131,15 @@ def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
 
 
 @contextmanager
-def _ascent(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
-    """Provide what returns the search on some data, in memory or by sums over shards."""
+def ascent_search(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
+    """Provide what returns the search on some data, in memory or by sums over shards.
+
+    Parameters
+    ----------
+    data : QueryData or ShardedQueryData
+    measure, convention : str
+        What to raise, as of :class:`rankstudio.engine.optimization.coordinate_ascent.Ascent`.
+    """
     if isinstance(data, ShardedQueryData):
         wanted = find_measure(measure)
         with data.session(FunctionWork(partial(_measured, wanted.name, convention))) as session:

@@ -10,7 +10,9 @@ from itertools import count
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.optimization.coordinate_ascent import Ascent
+from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
+from rankstudio.engine.optimization.pair_problem import Waiting
+from rankstudio.engine.steps import WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class BestFirstSearch:
 
     Parameters
     ----------
-    ascent : Ascent
+    ascent : AscentSearch
         The measure of the training documents.
     size : int
         How many features a subset has at most, p.
@@ -57,7 +59,7 @@ class BestFirstSearch:
 
     def __init__(
         self,
-        ascent: Ascent,
+        ascent: AscentSearch,
         size: int,
         patience: int,
         tolerance: float,
@@ -71,14 +73,17 @@ class BestFirstSearch:
         self._max_iter = max_iter
         self._rng = rng
 
-    def single(self, feature: int) -> Node:
+    def single(self, feature: int) -> Waiting[Node]:
         """Return the node of one feature, in its better direction."""
         coef = np.zeros(self._ascent.scale.size)
         coef[feature] = 1.0 / self._ascent.scale[feature]
-        up, down = self._ascent.value(coef), self._ascent.value(-coef)
+        up = yield from self._ascent.measured(coef)
+        down = yield from self._ascent.measured(-coef)
         return Node((feature,), coef if up >= down else -coef, max(up, down))
 
-    def best_subset(self, left: list[int], singles: dict[int, Node]) -> Generator[None, None, Node]:
+    def best_subset(
+        self, left: list[int], singles: dict[int, Node]
+    ) -> Generator[WorkProgress | None, None, Node]:
         """Find the best node among subsets of the features left; equal ones: the first met.
 
         It yields after every node made, so that whoever waits can stop waiting. Features whose
@@ -100,8 +105,8 @@ class BestFirstSearch:
                 if features in seen:
                     continue
                 seen.add(features)
-                yield
-                grown = self._grow(node, feature)
+                yield None
+                grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
                 for member in (f for f in grown.features if grown.coef[f] != 0):
                     reached[member] = max(reached[member], grown.value)
@@ -110,10 +115,10 @@ class BestFirstSearch:
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
         return Node(used, best.coef, best.value, reached)
 
-    def _grow(self, node: Node, feature: int) -> Node:
+    def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
         """Add a feature to a subset and learn its combination, from that of the subset on."""
         features = (*node.features, feature)
-        coef, value = self._ascent.line(node.coef, node.value, feature)
+        coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
             # The new weight stays 0, and no other one could be raised before: nothing more to find.
             return Node(features, node.coef, node.value)
@@ -122,5 +127,6 @@ class BestFirstSearch:
             if not value > before + self._tolerance:
                 break
             before = value
-            coef, value = self._ascent.sweep(coef, value, self._rng.permutation(features).tolist())
+            order = self._rng.permutation(features).tolist()
+            coef, value = yield from self._ascent.sweeping(coef, value, order)
         return Node(features, coef, value)

@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
+from rankstudio.engine.methods.shards.query_sums import combined_models, deviations
+from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.optimization.coordinate_ascent import Ascent
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.optimization.pair_problem import Waiting
 from rankstudio.engine.steps import Step, WorkProgress
 
 
@@ -77,6 +79,8 @@ class FSBFS(PathSelector):
     ((1, 0),)
     """
 
+    accepts_shards = True
+
     subsets_: tuple[tuple[int, ...], ...]
     combinations_: Floats
     subset_scores_: Floats
@@ -103,10 +107,9 @@ class FSBFS(PathSelector):
         self.seed = seed
         self.regularization = regularization
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a subset: RankRLS with the new features made so far."""
-        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy and numba
-
+        data = by_shards(data)
         most = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
@@ -116,18 +119,16 @@ class FSBFS(PathSelector):
                 continue
             nodes.append(node)
             combinations = np.array([node.coef for node in nodes])
-            new = QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
-            deviation = np.sqrt(np.mean(new.centred[0] ** 2, axis=0))
+            deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
-            new = QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
-            weights, errors = nested_models(new, np.arange(len(nodes)), regularization)
+            weights, errors = yield from combined_models(data, combinations, regularization)
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
             compared = np.full(data.X.shape[1], np.nan)
             compared[list(node.reached)] = list(node.reached.values())
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
-    def _nodes(self, data: QueryData, most: int) -> Iterator[Node | WorkProgress]:
+    def _nodes(self, data: TrainingData, most: int) -> Iterator[Node | WorkProgress]:
         """Yield the subsets that these data are known to have, or find them."""
         key = type(self), self._without_lambda()
         if key not in data.remembered:
@@ -142,7 +143,7 @@ class FSBFS(PathSelector):
             return
         yield from data.remembered[key]
 
-    def _partition(self, data: QueryData) -> Iterator[Node | WorkProgress]:
+    def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
         n = data.X.shape[1]
         size = self.checked("subset_size")
@@ -150,18 +151,21 @@ class FSBFS(PathSelector):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        ascent = Ascent(data, self.measure, self.convention)
-        left: list[int] = ascent.informative.tolist()
-        if not left:
-            yield Node((0,), np.eye(1, n)[0], ascent.value(np.zeros(n)))
-        search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
-        singles = {feature: search.single(feature) for feature in left}
-        n_informative = len(left)
-        while left:
-            looking = search.best_subset(left, singles)
-            node = yield from _telling(looking, 1.0 - len(left) / n_informative)
-            left = [feature for feature in left if feature not in node.features]
-            yield node
+        with ascent_search(data, self.measure, self.convention) as opened:
+            ascent = yield from opened
+            left: list[int] = ascent.informative.tolist()
+            if not left:
+                yield Node((0,), np.eye(1, n)[0], (yield from ascent.measured(np.zeros(n))))
+            search = BestFirstSearch(ascent, size, patience, tolerance, max_iter, rng)
+            singles = {}
+            for feature in left:
+                singles[feature] = yield from search.single(feature)
+            n_informative = len(left)
+            while left:
+                looking = search.best_subset(left, singles)
+                node = yield from _telling(looking, 1.0 - len(left) / n_informative)
+                left = [feature for feature in left if feature not in node.features]
+                yield node
 
     def _keep(self, nodes: list[Node]) -> None:
         self.subsets_ = tuple(node.features for node in nodes)
@@ -184,7 +188,7 @@ class FSBFS(PathSelector):
         return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
-def _telling(looking: Generator[None, None, Node], share: float) -> Generator[WorkProgress, None, Node]:
+def _telling(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
     """Give a sign of life for everything that a search tells."""
     while True:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,43 @@ def models_in_order(
     message = order, factor, along, regularization
     (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
     return coefs, errors
+
+
+def deviations(data: TrainingData, combinations: Floats) -> Generator[WorkProgress, None, Floats]:
+    """Return the standard deviations inside queries of weighted sums of the features (t, n), shape (t,)."""
+    if isinstance(data, ShardedQueryData):
+        squares = (yield from gram(data))[0]
+        mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
+    else:
+        mean_squares = np.mean(_combined(data, combinations).centred[0] ** 2, axis=0)
+    return np.asarray(np.sqrt(np.maximum(mean_squares, 0.0)))
+
+
+def combined_models(
+    data: TrainingData, combinations: Floats, regularization: float
+) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
+    """Return RankRLS's models with the first of some weighted sums of the features (t, n), the first two ….
+
+    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, with weights of the sums (t, t); in
+    two passes over shards, of which the first is made once.
+    """
+    order = np.arange(len(combinations))
+    if not isinstance(data, ShardedQueryData):
+        return nested_models(_combined(data, combinations), order, regularization)
+    squares, right, _ = yield from gram(data)
+    of_sums = combinations @ squares @ combinations.T, combinations @ right
+    coefs, factor, along = nested_factor(*of_sums, order, regularization)
+    message = combinations, order, factor, along, regularization
+    (errors,) = yield from summed(data, "leaving queries out", _left_out_sums, *message, by_blocks=True)
+    return coefs, errors
+
+
+def _combined(data: QueryData, combinations: Floats) -> QueryData:
+    return QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
+
+
+def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tuple[Floats]:
+    return _left_out(_combined(data, combinations), *message)
 
 
 def _products(data: QueryData) -> tuple[Floats, ...]:

@@ -1,4 +1,4 @@
-"""Rankers that raise a measure, by shards: the rounds of the whole."""
+"""Methods that raise a measure, by shards: the rounds of the whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.adarank import AdaRank
 from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
+from rankstudio.engine.methods.selection.fs_bfs import FSBFS
 from rankstudio.engine.support import threads
 
 RANKERS: list[LinearRanker] = [
@@ -20,6 +21,7 @@ RANKERS: list[LinearRanker] = [
     CoordinateAscent(measure="MAP", n_restarts=2, max_iter=2),
     CoordinateAscent(measure="Disagreement", n_restarts=1, max_iter=2),
     AdaRank(measure="MAP", n_rounds=8, repeats=True, direction="descending"),
+    FSBFS(2, subset_size=2, measure="MAP", patience=2, max_iter=2),
 ]
 
 
@@ -32,7 +34,8 @@ def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, see
         whole, sharded = steps(method, data), steps(method, cut(data, documents))
     assert [step.selected for step in sharded] == [step.selected for step in whole]
     for one, other in zip(whole, sharded, strict=True):
-        # Means over 30 queries, and a logarithm of two of them.
+        # Means over 30 queries, and a logarithm of two of them, or least squares with λ = 1 of two sums of
+        # variance 1.
         np.testing.assert_allclose(other.coef, one.coef, rtol=1e-11, atol=1e-12)
         np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-11)
 
