@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -66,6 +67,24 @@ def write_output(path: Path, content: str | bytes) -> None:
 
     write_text(path, content) if isinstance(content, str) else write_bytes(path, content)
     print(f"Written: {path}", file=sys.stderr)
+
+
+def print_file(path: Path) -> None:
+    """Write what a file holds to the standard output, a piece at a time.
+
+    Raises
+    ------
+    OutputError
+        Where it is no text and would go to a terminal.
+    """
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None or sys.stdout.isatty():
+        _print(path.read_bytes())
+        return
+    sys.stdout.flush()
+    with path.open("rb") as file:
+        shutil.copyfileobj(file, stream)
+    stream.flush()
 
 
 def refuse_output_with_json(args: argparse.Namespace) -> None:

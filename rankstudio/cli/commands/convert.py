@@ -14,11 +14,10 @@ from rankstudio.cli.replacement import add_force_option, refuse_existing
 from rankstudio.cli.score_options import by_name
 from rankstudio.cli.selected_features import add_selection_options, selected_features
 from rankstudio.cli.standard_streams import (
-    STANDARD,
     input_file,
     is_standard,
+    print_file,
     refuse_output_with_json,
-    write_output,
 )
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
@@ -183,7 +182,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
     path = temporary_folder() / f"data{form.ending}"
     save_dataset(part, path, form, comments=comments)
-    write_output(STANDARD, path.read_bytes())
+    print_file(path)
 
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:

@@ -208,12 +208,14 @@ class RankingDataset:
     @cached_property
     def qid(self) -> Ints | NDArray[np.str_]:
         """Query id of each document, shape (m,): integers where every id is one, else strings."""
-        ids: Ints | NDArray[np.str_]
+        return self.query_keys[self.query_index]
+
+    @cached_property
+    def query_keys(self) -> Ints | NDArray[np.str_]:
+        """Ids of the queries, shape (Q,): integers where every one is one, else strings."""
         if all(_is_plain_integer(q) for q in self.query_ids):
-            ids = np.array([int(q) for q in self.query_ids], dtype=np.int64)
-        else:
-            ids = np.array(self.query_ids, dtype=np.str_)
-        return ids[self.query_index]
+            return np.array([int(q) for q in self.query_ids], dtype=np.int64)
+        return np.array(self.query_ids, dtype=np.str_)
 
     @cached_property
     def document_ids(self) -> tuple[str, ...]:

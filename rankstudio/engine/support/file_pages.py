@@ -90,6 +90,21 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     return taken
 
 
+def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
+    """Return a matrix that is mapped from a file with some of its columns, mapped from another one.
+
+    O(mk) for k columns of m rows, a block of rows at a time.
+    """
+    chosen = empty_in_file((len(X), len(columns)), folder)
+    step = max(1, _BLOCK // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = slice(first, first + step)
+        np.take(X[rows], columns, axis=1, out=chosen[rows], mode="clip")
+        release(X[rows])
+        release(chosen[rows])
+    return chosen
+
+
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as rows, in memory; pages that were read for them are let go.
 

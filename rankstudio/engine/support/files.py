@@ -10,7 +10,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,9 +36,14 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     OutputError
         Where it cannot be written; what stood there before is untouched.
     """
+    write_pieces(path, (content,))
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """Write a file of pieces that are made one after the other; see :func:`write_bytes`."""
     path = Path(path)
     try:
-        with _written_aside(path, content) as aside:
+        with _written_aside(path, pieces) as aside:
             aside.replace(path)
     except OSError as error:
         raise OutputError(
@@ -56,7 +61,7 @@ def create_file(path: Path, content: bytes) -> None:
     OSError
         Where it cannot be written.
     """
-    with _written_aside(path, content) as aside:
+    with _written_aside(path, (content,)) as aside:
         _sync(aside)
         try:
             os.link(aside, path)  # unlike a move, it takes nobody's place
@@ -150,14 +155,14 @@ def temporary_folder() -> Path:
 
 
 @contextmanager
-def _written_aside(path: Path, content: bytes) -> Iterator[Path]:
+def _written_aside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """Provide a file in the folder of another one, to be given its name; else it is gone afterwards."""
     remove_abandoned(path.parent, f"{_ASIDE}*{_PART}")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_ASIDE, suffix=_PART)
     aside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
         # mkstemp makes files that only their owner may read; results are as public as their folder.
         aside.chmod(0o666 & ~_umask())
         yield aside

@@ -158,10 +158,10 @@ def test_a_column_of_parts_makes_files_of_them(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, monkeypatch, capsys) -> None:
-    def full(path: Path, content: bytes) -> None:
+    def full(path: Path, pieces: object) -> None:
         raise OutputError(f"{path} could not be written: No space left on device.")
 
-    monkeypatch.setattr(dataset_writer, "write_bytes", full)
+    monkeypatch.setattr(dataset_writer, "write_pieces", full)
     (tmp_path / "out").mkdir()
     for ending, key in ((".txt", "lightgbm"), (".csv", "csv")):
         assert main(["convert", str(file), str(tmp_path / "out" / f"a{ending}"), "--to", key]) == 1

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.formats.arrow_writer import arrow_pieces
 from rankstudio.engine.data.formats.data_format import DataFormat
 from rankstudio.engine.data.formats.group_sizes import format_sizes
-from rankstudio.engine.data.letor.compression import compress, without_ending
-from rankstudio.engine.data.letor.writer import letor_text, save_letor, shortest
+from rankstudio.engine.data.letor.compression import packed_pieces, without_ending
+from rankstudio.engine.data.letor.writer import letor_pieces, save_letor, shortest
 from rankstudio.engine.data.tabular.recognition import (
     COMMENT_NAME,
     DOCUMENT_NAMES,
@@ -21,10 +20,11 @@ from rankstudio.engine.data.tabular.recognition import (
     QUERY_NAMES,
     clean_name,
 )
-from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.support.csv_cells import guarded
-from rankstudio.engine.support.files import write_bytes, write_text
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import write_pieces, write_text
 
+_PIECE = 4096  # documents
 _RESERVED = frozenset((*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME, ""))
 
 
@@ -58,23 +58,25 @@ def save_dataset(
 
     Notes
     -----
-    O(mn).
+    O(mn), some megabytes of the documents in memory at a time.
     """
     files = written_files(path, form)
     match form.key:
         case "letor":
             save_letor(dataset, path, comments=comments)
         case "csv" | "tsv":
-            text = "".join(_csv_lines(dataset, "," if form.key == "csv" else "\t", comments))
-            write_bytes(path, compress(path, text.encode("utf-8", errors="backslashreplace")))
+            text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
+            write_pieces(path, packed_pieces(path, text))
         case "parquet" | "arrow":
-            write_bytes(path, compress(path, _arrow(dataset, path, form.key, comments)))
+            kept = COMMENT_NAME if comments and any(dataset.comments) else ""
+            table = arrow_pieces(dataset, path, form.key, column_names(dataset), kept)
+            write_pieces(path, packed_pieces(path, table))
         case _:
-            content = compress(path, letor_text(dataset, comments=False, queries=False))
+            content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
             new = not files[1].exists()
             write_text(files[1], format_sizes(np.diff(dataset.query_ptr)))
             try:
-                write_bytes(path, content)
+                write_pieces(path, content)
             except BaseException:
                 if new:
                     files[1].unlink(missing_ok=True)
@@ -115,8 +117,8 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _csv_lines(dataset: RankingDataset, delimiter: str, comments: bool) -> Iterator[str]:
-    """Yield a header, and a line for each document."""
+def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iterator[bytes]:
+    """Yield a header, then lines, one for each document."""
 
     def cell(text: str) -> str:
         text = str(guarded(text))
@@ -125,31 +127,20 @@ def _csv_lines(dataset: RankingDataset, delimiter: str, comments: bool) -> Itera
 
     kept = comments and any(dataset.comments)
     header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if kept else [])]
-    yield delimiter.join(map(cell, header)) + "\n"
+    yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
-    for row, query in enumerate(dataset.query_index.tolist()):
-        numbers = (shortest(v) for v in (dataset.y[row].item(), *dataset.X[row].tolist()))
-        yield delimiter.join([ids[query], *numbers, *([cell(next(texts))] if kept else [])]) + "\n"
+    for first in range(0, dataset.n_documents, _PIECE):
+        rows = slice(first, first + _PIECE)
+        lines = []
+        for query, label, values in zip(
+            dataset.query_index[rows].tolist(), dataset.y[rows].tolist(), dataset.X[rows], strict=True
+        ):
+            numbers = map(shortest, (label, *values.tolist()))
+            lines.append(delimiter.join([ids[query], *numbers, *([cell(next(texts))] if kept else [])]))
+        yield _encoded(lines)
+        release(dataset.X[rows])
 
 
-def _arrow(dataset: RankingDataset, path: Path, key: str, comments: bool) -> bytes:
-    """Return the bytes of a Parquet or a Feather file."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        import pyarrow.parquet as pq  # noqa: PLC0415
-        from pyarrow import feather  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError(path.name, "pyarrow", "parquet") from None
-    columns: dict[str, Any] = {"qid": pa.array(dataset.qid), "label": pa.array(dataset.y)}
-    for i, name in enumerate(column_names(dataset)):
-        columns[name] = pa.array(np.ascontiguousarray(dataset.X[:, i]))
-    if comments and any(dataset.comments):
-        columns[COMMENT_NAME] = pa.array(list(dataset.comments))
-    table = pa.table(columns)
-    out = io.BytesIO()
-    if key == "parquet":
-        pq.write_table(table, out)
-    else:
-        feather.write_feather(table, out, compression="uncompressed")
-    return out.getvalue()
+def _encoded(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="backslashreplace")

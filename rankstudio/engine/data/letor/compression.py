@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,25 +46,29 @@ def without_ending(name: str) -> str:
     return name[: len(name) - len(ending)]
 
 
-def compress(path: Path, content: bytes) -> bytes:
-    """Return what a file of this name holds: the content, or it packed, the same at any time.
+def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what a file of this name holds: the pieces, or them packed, the same at any time.
 
     Raises
     ------
     MissingExtraError
         Where the library of Zstandard is not installed.
     """
+    packer: Any
     match path.suffix.lower():
-        case ".gz":
-            return gzip.compress(content, compresslevel=9, mtime=0)
+        case ".gz":  # without the time of day
+            packer = zlib.compressobj(level=9, wbits=31)
         case ".bz2":
-            return bz2.compress(content)
+            packer = bz2.BZ2Compressor()
         case ".xz":
-            return lzma.compress(content)
+            packer = lzma.LZMACompressor()
         case ".zst":
-            packed: bytes = _zstandard(path).ZstdCompressor(level=10, write_checksum=True).compress(content)
-            return packed
-    return content
+            packer = _zstandard(path).ZstdCompressor(level=10, write_checksum=True).compressobj()
+        case _:
+            yield from pieces
+            return
+    yield from map(packer.compress, pieces)
+    yield packer.flush()
 
 
 def decompress(path: Path, content: Bytes, progress: ReadProgress) -> Bytes:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.letor.compression import compress
+from rankstudio.engine.data.letor.compression import packed_pieces
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import write_pieces
 
 _PIECE = 4096  # documents
 _ENDS_TOKEN = frozenset(" \t\r\n#\0")
@@ -37,7 +39,7 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
     Notes
     -----
-    O(mn).
+    O(mn), some thousands of documents in memory at a time.
     """
     path = Path(path)
     for query_id in dataset.query_ids:
@@ -46,15 +48,15 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
                 f'{path}: it could not be written: found the query id "{query_id}", expected one without '
                 "blanks and without #."
             )
-    write_bytes(path, compress(path, letor_text(dataset, comments=comments)))
+    write_pieces(path, packed_pieces(path, letor_pieces(dataset, comments=comments)))
 
 
-def letor_text(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> bytes:
-    """Return the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
-    return b"".join(
-        _lines(dataset, begin, min(begin + _PIECE, dataset.n_documents), comments, queries)
-        for begin in range(0, dataset.n_documents, _PIECE)
-    )
+def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
+    for begin in range(0, dataset.n_documents, _PIECE):
+        end = min(begin + _PIECE, dataset.n_documents)
+        yield _lines(dataset, begin, end, comments, queries)
+        release(dataset.X[begin:end])
 
 
 def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:

@@ -23,7 +23,7 @@ from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.file_pages import in_file, taken_rows
+from rankstudio.engine.support.file_pages import chosen_columns, in_file, taken_rows
 
 PERCENT = 100
 _OF_DISK = 0.9  # that is free, which folds may take
@@ -295,9 +295,13 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
         expected = f"ids of the features there are, {there[0]} to {there[-1]}"
         raise ParameterError("--features", unknown[0], expected)
     columns = [column for column, i in enumerate(there) if i in ids]
+    if in_file(dataset.X):
+        X = chosen_columns(dataset.X, columns, memory_mapped.folder())
+    else:
+        X = np.ascontiguousarray(dataset.X[:, columns])
     return replace(
         dataset,
-        X=np.ascontiguousarray(dataset.X[:, columns]),
+        X=X,
         feature_ids=dataset.feature_ids[columns],
         feature_names=tuple(dataset.feature_names[column] for column in columns),
         missing=dataset.missing[columns] if dataset.missing.size else dataset.missing,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,15 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats import arrow_writer, dataset_writer
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
+from rankstudio.engine.data.letor import writer
+from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.tabular.recognition import clean_name
+from rankstudio.engine.support.file_pages import in_file
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
@@ -63,6 +68,34 @@ def test_what_is_written_reads_back_as_the_same_bits(tmp_path: Path, form: DataF
         if "comments" not in form.loses:
             assert list(again.comments) == list(data.comments)
     assert open_dataset(path).read_as.format == form.key
+
+
+@EVERY
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_data_on_the_disk_are_written_piece_by_piece(
+    tmp_path: Path, form: DataFormat, packed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = made()
+    whole = file_of(tmp_path, form)
+    save_dataset(data, whole, form)
+    np.save(tmp_path / "X.npy", data.X)
+    mapped = replace(data, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    monkeypatch.setattr(dataset_writer, "_PIECE", 7)
+    monkeypatch.setattr(writer, "_PIECE", 7)
+    monkeypatch.setattr(arrow_writer, "_VALUES", 5 * data.n_features)
+    pieces = tmp_path / f"pieces{form.ending}{packed}"
+    save_dataset(mapped, pieces, form)
+    content = pieces.read_bytes()
+    content = gzip.decompress(content) if packed else content
+    if form.extra:
+        pieces.write_bytes(content)
+        again = load_data(pieces, cache=False)
+        assert same_bits(again.X, data.X) and same_bits(again.y, data.y)
+        assert (again.query_ids, list(again.comments)) == (data.query_ids, list(data.comments))
+    else:
+        assert content == whole.read_bytes()
+    some = select_features(mapped, [2, 3])
+    assert in_file(some.X) and same_bits(np.array(some.X), np.ascontiguousarray(data.X[:, [1, 2]]))
 
 
 @EVERY

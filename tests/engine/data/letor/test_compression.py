@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.data.letor import compression
-from rankstudio.engine.data.letor.compression import ENDINGS, compress, without_ending
+from rankstudio.engine.data.letor.compression import ENDINGS, packed_pieces, without_ending
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -37,7 +37,9 @@ def test_what_is_written_reads_back(tmp_path: Path, ending: str) -> None:
     save_letor(data, path)
     again = load_letor(path)
     assert (again.X == data.X).all() and again.query_ids == data.query_ids
-    assert compress(path, TEXT) == compress(path, TEXT) != TEXT
+    once, twice = (b"".join(packed_pieces(path, [TEXT])) for _ in range(2))
+    assert once == twice != TEXT
+    assert b"".join(packed_pieces(path, [TEXT[:9], TEXT[9:]])) == once
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
