@@ -1,8 +1,8 @@
 """The ways in which functions are compiled here, with their types kept for the type checker.
 
 Compiled code is kept on disk and runs without the GIL, because the window lives in the same process and has
-to go on while a kernel works. numba's cache notices a change only in the file of the function that is called
-from Python: kernels that call each other belong in one file.
+to go on while a kernel works. It is compiled anew where the file of a kernel has changed, or that of a kernel
+that it has from another module; a constant from a module without kernels is not noticed.
 
 The first run on a computer waits for the compiler. What is called by kernels alone is neither wrapped for
 Python nor kept on disk, which halves the time it takes; slices that are assigned to, ``reshape`` and messages

@@ -67,8 +67,22 @@ def shipped_folder(module: str) -> Path:
 
 
 def _source_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of the file that a function is in: a copy made later is the same source."""
-    return hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).hexdigest()
+    """Return a digest of the files that a function and the kernels it may call are in.
+
+    A copy made later is the same source.
+    """
+    files: dict[str, Path] = {}
+    _add_sources(function, files)
+    return hashlib.sha256(b"".join(files[module].read_bytes() for module in sorted(files))).hexdigest()
+
+
+def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
+    """Add the file of a function, and those of the kernels that its module has from others, by module."""
+    files[function.__module__] = Path(inspect.getfile(function))
+    for value in [*function.__globals__.values()]:
+        called = getattr(value, "py_func", None)
+        if called is not None and called.__module__ not in files:
+            _add_sources(called, files)
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]

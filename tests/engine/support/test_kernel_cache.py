@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import shutil
 import subprocess
@@ -118,6 +119,21 @@ def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pyte
         assert compiled()
         code.write_bytes(old)  # as when the new index was written, and the code was not any more
         assert compiled()
+
+
+def test_code_is_of_the_source_of_the_kernels_of_other_modules_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    jit = "from rankstudio.engine.support.jit import inlined\n\n\n@inlined\n"
+    inner, outer = tmp_path / "inner_kernel.py", tmp_path / "outer_kernel.py"
+    inner.write_text(f"{jit}def once(value):\n    return value\n")
+    outer.write_text(f"from inner_kernel import once\n{jit}def twice(value):\n    return 2 * once(value)\n")
+    twice = importlib.import_module("outer_kernel").twice.py_func
+    before = kernel_cache._source_digest(twice)
+    assert kernel_cache._source_digest(twice) == before
+    inner.write_text(inner.read_text().replace("return value", "return value + 1"))
+    assert kernel_cache._source_digest(twice) != before
 
 
 def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(folder: Path) -> None:

@@ -26,10 +26,81 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import fused, fused_inlined, kernel
 
 State = tuple[Floats, Floats, Floats, Floats, Floats]
+"""Pivot, right-hand side, e'v and v'v (blocks, n, BLOCK) of features, e'e (blocks, BLOCK)."""
+
 History = tuple[Floats, Floats, Floats, Floats]
 
 BLOCK = 32
 """Queries in a block. Costs are summed block by block, so they do not depend on the number of threads."""
+
+
+@fused_inlined
+def begin(
+    k: int,
+    squares: Floats,
+    rights: Floats,
+    labels: Floats,
+    total: Floats,
+    regularization: float,
+    state: State,
+) -> None:
+    """Fill the state of a block for the empty selection."""
+    pivot, right, ev, vv, ee = state
+    for i in range(BLOCK):
+        ee[k, i] = labels[k, i]
+    for j in range(total.shape[1]):
+        for i in range(BLOCK):
+            pivot[k, j, i] = total[0, j] - squares[k, j, i] + regularization
+            right[k, j, i] = total[1, j] - rights[k, j, i]
+            ev[k, j, i] = rights[k, j, i]
+            vv[k, j, i] = squares[k, j, i]
+
+
+@fused_inlined
+def cost(k: int, j: int, state: State) -> float:
+    """Sum over a block what the criterion would be with a feature added."""
+    pivot, right, ev, vv, ee = state
+    value: float = 0.0
+    for i in range(BLOCK):
+        beta = right[k, j, i] / pivot[k, j, i]
+        value += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
+    return value
+
+
+@fused_inlined
+def enter(k: int, b: int, state: State, taken: Floats) -> None:
+    """Note what the others' update needs of the selected feature, and change the criterion."""
+    pivot, right, ev, vv, ee = state
+    for i in range(BLOCK):
+        taken[0, i] = 1.0 / pivot[k, b, i]
+        taken[1, i] = right[k, b, i]
+        taken[2, i] = right[k, b, i] / pivot[k, b, i]
+        taken[3, i] = ev[k, b, i]
+        taken[4, i] = vv[k, b, i]
+        ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
+
+
+@fused_inlined
+def update(
+    k: int,
+    j: int,
+    i: int,
+    row: float,
+    product: float,
+    taken: Floats,
+    regularization: float,
+    state: State,
+) -> None:
+    """Change a feature's numbers, given its entry of the pivot row and its product with the selected one."""
+    pivot, right, ev, vv, _ = state
+    gamma = row * taken[0, i]
+    ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
+    vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
+    # The Schur complement of a positive semidefinite matrix plus λI never falls below λ; rounding may take it
+    # there, where a feature is a combination of those selected.
+    rest = pivot[k, j, i] - gamma * row
+    pivot[k, j, i] = regularization if regularization > rest else rest
+    right[k, j, i] -= gamma * taken[1, i]
 
 
 @fused
@@ -49,28 +120,10 @@ def start(
     ``squares`` and ``rights`` (blocks, n, BLOCK) are the products of features with themselves and with the
     labels, ``total`` (2, n) their sums over all queries, ``labels`` (blocks, BLOCK) those of the labels.
     """
-    pivot, right, ev, vv, ee = state
     for k in range(first, last):
-        for i in range(BLOCK):
-            ee[k, i] = labels[k, i]
+        begin(k, squares, rights, labels, total, regularization, state)
         for j in range(total.shape[1]):
-            for i in range(BLOCK):
-                pivot[k, j, i] = total[0, j] - squares[k, j, i] + regularization
-                right[k, j, i] = total[1, j] - rights[k, j, i]
-                ev[k, j, i] = rights[k, j, i]
-                vv[k, j, i] = squares[k, j, i]
-            partial[k, j] = _cost(j, k, state)
-
-
-@fused_inlined
-def _cost(j: int, k: int, state: State) -> float:
-    """Sum over a block what the criterion would be with the feature at a place added."""
-    pivot, right, ev, vv, ee = state
-    cost: float = 0.0
-    for i in range(BLOCK):
-        beta = right[k, j, i] / pivot[k, j, i]
-        cost += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
-    return cost
+            partial[k, j] = cost(k, j, state)
 
 
 @fused
@@ -95,7 +148,7 @@ def select(
     the others are ``gram[:, at]`` in each query, and ``total`` over all. ``work`` (2 t + 8, BLOCK) is space
     to work in: an array that is made here takes long to compile.
     """
-    pivot, right, ev, vv, ee = state
+    pivot, right, ev, vv, _ = state
     rows, dots, cross, pivots = history
     end = order.shape[0] - t - 1  # the last place, and how many are left
     taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
@@ -105,12 +158,7 @@ def select(
     for k in range(first, last):
         for i in range(BLOCK):
             pivots[k, t, i] = pivot[k, place, i]
-            taken[0, i] = 1.0 / pivot[k, place, i]
-            taken[1, i] = right[k, place, i]
-            taken[2, i] = right[k, place, i] / pivot[k, place, i]
-            taken[3, i] = ev[k, place, i]
-            taken[4, i] = vv[k, place, i]
-            ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
+        enter(k, place, state, taken)
         for i in range(BLOCK):
             pivot[k, place, i] = pivot[k, end, i]
             right[k, place, i] = right[k, end, i]
@@ -140,16 +188,9 @@ def select(
             for i in range(BLOCK):
                 dots[k, j, t, i] = moved[i]
                 product = moved[i] - seen[i]
-                gamma = row[i] * taken[0, i]
-                rows[k, j, t, i] = gamma
-                ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
-                vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
-                # The Schur complement of a positive semidefinite matrix plus λI never falls below λ;
-                # rounding may take it there, where a feature is a combination of those selected.
-                left = pivot[k, j, i] - gamma * row[i]
-                pivot[k, j, i] = regularization if regularization > left else left
-                right[k, j, i] -= gamma * taken[1, i]
-            partial[k, j] = _cost(j, k, state)
+                rows[k, j, t, i] = row[i] * taken[0, i]
+                update(k, j, i, row[i], product, taken, regularization, state)
+            partial[k, j] = cost(k, j, state)
 
 
 @fused_inlined

@@ -19,14 +19,18 @@ read before the innermost loop, which would not be done in vector registers othe
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import (
+    BLOCK,
+    State,
+    begin,
+    cost,
+    enter,
+    update,
+)
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 TILE = 16
 """Features that are followed at once, whose numbers lie beside each other in each row of a Gram matrix."""
-
-State = tuple[Floats, Floats, Floats, Floats, Floats]
-"""Pivot, right-hand side, e'v and v'v (blocks, n, BLOCK) of features by their column, e'e (blocks, BLOCK)."""
 
 Factor = tuple[Floats, Floats]
 """-L^-1 (blocks, k (k - 1) / 2, BLOCK) by rows, without its diagonal, and D (blocks, k, BLOCK)."""
@@ -40,30 +44,17 @@ def start(known: tuple[Floats, Floats, Floats], total: Floats, regularization: f
     the labels with themselves; ``total`` (2, n): the first two, summed over the queries of all shards.
     """
     squares, rights, labels = known
-    pivot, right, ev, vv, ee = state
     for k in range(squares.shape[0]):
-        for i in range(BLOCK):
-            ee[k, i] = labels[k, i]
-        for j in range(total.shape[1]):
-            for i in range(BLOCK):
-                pivot[k, j, i] = total[0, j] - squares[k, j, i] + regularization
-                right[k, j, i] = total[1, j] - rights[k, j, i]
-                ev[k, j, i] = rights[k, j, i]
-                vv[k, j, i] = squares[k, j, i]
+        begin(k, squares, rights, labels, total, regularization, state)
 
 
 @fused
 def compare(left: Ints, state: State, partial: Floats) -> None:
     """Sum over each block what the criterion would be with each of the features left added: (blocks, n)."""
-    pivot, right, ev, vv, ee = state
-    for k in range(pivot.shape[0]):
+    for k in range(partial.shape[0]):
         for place in range(left.shape[0]):
             j = left[place]
-            cost: float = 0.0
-            for i in range(BLOCK):
-                beta = right[k, j, i] / pivot[k, j, i]
-                cost += ee[k, i] + beta * (beta * vv[k, j, i] - 2.0 * ev[k, j, i])
-            partial[k, j] = cost
+            partial[k, j] = cost(k, j, state)
 
 
 @fused
@@ -85,7 +76,7 @@ def select(
     ``total`` (t + 1, n) those over all queries of all shards. ``left`` are the columns that are not selected.
     ``work`` (3 t + 6 + 3 TILE, BLOCK) is space to work in.
     """
-    pivot, right, ev, vv, ee = state
+    pivot = state[0]
     t, b = selected.shape[0] - 1, selected[-1]
     at = places[t]
     taken = work[:5]  # of b: 1 / pivot, right-hand side, weight β, ev and vv
@@ -96,14 +87,9 @@ def select(
         _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
-            taken[0, i] = 1.0 / pivot[k, b, i]
-            taken[1, i] = right[k, b, i]
-            taken[2, i] = right[k, b, i] / pivot[k, b, i]
-            taken[3, i] = ev[k, b, i]
-            taken[4, i] = vv[k, b, i]
-            ee[k, i] += taken[2, i] * (taken[2, i] * taken[4, i] - 2.0 * taken[3, i])
-        for begin in range(0, left.shape[0], TILE):
-            tile = left[begin : begin + TILE]
+        enter(k, b, state, taken)
+        for first in range(0, left.shape[0], TILE):
+            tile = left[first : first + TILE]
             for place in range(tile.shape[0]):
                 j = tile[place]
                 whole = total[t, j]
@@ -129,13 +115,7 @@ def select(
                 j = tile[place]
                 for i in range(BLOCK):
                     product = moved[place, i] - seen[place, i]
-                    gamma = row[place, i] * taken[0, i]
-                    ev[k, j, i] -= gamma * taken[3, i] + taken[2, i] * (product - gamma * taken[4, i])
-                    vv[k, j, i] += gamma * (gamma * taken[4, i] - 2.0 * product)
-                    # Not below λ, where rounding may take it: see _statistics_kernel.
-                    rest = pivot[k, j, i] - gamma * row[place, i]
-                    pivot[k, j, i] = regularization if regularization > rest else rest
-                    right[k, j, i] -= gamma * taken[1, i]
+                    update(k, j, i, row[place, i], product, taken, regularization, state)
 
 
 @fused_inlined

@@ -11,8 +11,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._gram_rows_kernel import products
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded import _shard_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls.sharded.selected_rows import (
+    DelayedRows,
+    SelectedRows,
+    SolvedRows,
+)
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
@@ -63,6 +68,8 @@ class GreedyWork:
         Whether there is a Gram matrix a query, which all λ share, or the rows of the selected features are
         computed from the documents.
     cost : PairCost
+    delay : int
+        The steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
     """
 
     replayed: ClassVar[bool] = True
@@ -71,6 +78,7 @@ class GreedyWork:
     k: int
     whole: bool
     cost: PairCost
+    delay: int = 0
 
     def begin(self, data: QueryData, scratch: Scratch) -> GreedyState:  # noqa: D102 - of the protocol
         return GreedyState(self, data, scratch)
@@ -98,21 +106,20 @@ class GreedyState:
     """One shard in the path for one λ."""
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
-        n, blocks, k = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK), work.k
+        n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
         self._work = work
-        shapes = [(n,)] * 4 + [(), (k * (k - 1) // 2,), (k,)]
-        arrays = _cut(scratch.empty, blocks, [*shapes, () if work.whole else (k, n)])
-        pivot, right, ev, vv, ee, inverse, diagonal, rows = arrays
-        self._state: kernels.State = pivot, right, ev, vv, ee
-        self._factor = inverse, diagonal
+        rows = DelayedRows if work.delay else SolvedRows
+        shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
+        pivot, right, ev, vv, ee, *own = _cut(scratch.empty, blocks, shapes)
+        self._state: State = pivot, right, ev, vv, ee
         key = "greedy statistics", work.whole, work.cost
         if key not in data.remembered:
             data.remembered[key] = _statistics(data, work, scratch)
         self._statistics: Statistics = data.remembered[key]
         scratch.share(self._statistics.gram)
-        self._gram = self._statistics.gram if work.whole else rows
-        self._selected: list[int] = []
-        self._total = np.empty((k, n))
+        gram = self._statistics.gram if work.whole else None
+        self._rows: SelectedRows = rows(gram, work.regularization, own)
+        self._left: Ints = np.arange(n)
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
         match message:
@@ -129,38 +136,18 @@ class GreedyState:
 
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute the products of a feature from the documents, where those of the next one belong."""
-        t, work = len(self._selected), np.empty(data.X.shape[1])
+        gram, work = self._rows.next, np.empty(data.X.shape[1])
         for block, (X, _, ptr) in enumerate(_blocks(data, self._work.cost)):
-            out = self._gram[block : block + 1, t : t + 1]
-            products(X, X, feature, ptr, 0, 1, work, out)
-        return _over_queries(self._gram[:, t])
+            products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
+        return _over_queries(gram[:, 0])
 
     def _select(self, feature: int, total: Floats) -> None:
-        t = len(self._selected)
-        self._total[t] = total
-        self._selected.append(feature)
-        selected = np.array(self._selected)
-        places = selected if self._work.whole else np.arange(t + 1)
-        kernels.select(
-            selected,
-            np.argsort(selected[:-1]),
-            places,
-            self._left,
-            self._gram,
-            self._total[: t + 1],
-            self._work.regularization,
-            self._state,
-            self._factor,
-            np.empty((3 * t + 6 + 3 * kernels.TILE, BLOCK)),
-        )
-
-    @property
-    def _left(self) -> Ints:
-        return np.setdiff1d(np.arange(self._total.shape[1]), self._selected)
+        self._left = self._left[self._left != feature]
+        self._rows.select(feature, total, self._left, self._state)
 
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added, 0 for those selected, and as it is."""
-        partial = np.zeros((self._gram.shape[0], self._total.shape[1]))
+        partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._left, self._state, partial)
         return partial.sum(axis=0), np.array([self._state[-1].sum()])
 

@@ -1,0 +1,159 @@
+"""Compiled inner loops of greedy RankRLS on one shard where many features are selected: without systems.
+
+The systems of `_shard_kernel` would be most of the work there, and the rows of the Gram matrices most of the
+memory traffic. With γ_a the pivot row of the a-th selected feature over its pivot p_a, u_a as there, v_j the
+residual of j and w_a = u_a'u_a, each step changes what is left of the other queries' matrix, S, and of this
+query's, V, for all features j and l, by
+
+    S[j, l] -= p_a γ_a[j] γ_a[l]
+    V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]     with d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
+
+of which a step needs the row of one feature. So the γ and d of some steps are kept, and V and S - T, below
+their diagonals, are brought up to date with all of them at once.
+"""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, enter, update
+from rankstudio.engine.support.jit import fused, fused_inlined
+
+Delayed = tuple[Floats, Floats, Floats]
+"""γ and d (blocks, n, steps, BLOCK) of features by their place, and the pivots (blocks, steps, BLOCK)."""
+
+Matrices = tuple[Floats, Floats]
+"""S - T and V (blocks, places (places - 1) / 2, BLOCK) by rows, below their diagonals."""
+
+
+@fused
+def select(
+    b: int,
+    left: Ints,
+    at: int,
+    places: Ints,
+    h: int,
+    gram: Floats,
+    at_gram: int,
+    total: Floats,
+    regularization: float,
+    state: State,
+    delayed: Delayed,
+    matrices: Matrices,
+    work: Floats,
+) -> None:
+    """Take column ``b`` in, in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
+
+    ``at`` is its place and ``places`` those of the columns ``left``. Where ``at_gram`` is not negative there
+    are no matrices yet, and ``gram[:, at_gram]`` are its products with all features. ``total`` (n,) are those
+    over all queries of all shards. ``work`` (3 h + 7, BLOCK) is space to work in.
+    """
+    pivot = state[0]
+    rows, halves, pivots = delayed
+    taken, row, product, space = work[:5], work[5], work[6], work[7:]
+    for k in range(pivot.shape[0]):
+        _coefficients(k, at, h, delayed, space)
+        for i in range(BLOCK):
+            pivots[k, h, i] = pivot[k, b, i]
+        enter(k, b, state, taken)
+        for order in range(left.shape[0]):
+            j, place = left[order], places[order]
+            if at_gram >= 0:
+                _begin(k, at_gram, j, gram, row, product)
+            else:
+                _read(k, _below(at, place), matrices, row, product)
+            _subtract(k, place, h, delayed, space, row, product)
+            whole = total[j]
+            for i in range(BLOCK):
+                other = whole + row[i]
+                gamma = other * taken[0, i]
+                rows[k, place, h, i] = gamma
+                halves[k, place, h, i] = product[i] - 0.5 * gamma * taken[4, i]
+                update(k, j, i, other, product[i], taken, regularization, state)
+
+
+@fused
+def bring_up(
+    left: Ints, places: Ints, gram: Floats, delayed: Delayed, matrices: Matrices, work: Floats
+) -> None:
+    """Bring the matrices up to date with the steps kept, for the columns ``left``, which move together.
+
+    ``places`` are where they stood, ascending; the first of them goes to place 0, the next to 1, and so on.
+    ``gram`` (blocks, n, n, BLOCK) is what the matrices begin from; with one of no size they are there.
+    ``work`` (3 steps + 2, BLOCK) is space to work in.
+    """
+    outer, inner = matrices
+    h = delayed[2].shape[1]
+    row, product, space = work[0], work[1], work[2:]
+    for k in range(outer.shape[0]):
+        entry = 0
+        for one in range(left.shape[0]):
+            j, place = left[one], places[one]
+            _coefficients(k, place, h, delayed, space)
+            for two in range(one):
+                column, other = left[two], places[two]
+                if gram.shape[0]:
+                    _begin(k, j, column, gram, row, product)
+                else:
+                    _read(k, _below(place, other), matrices, row, product)
+                _subtract(k, other, h, delayed, space, row, product)
+                # Never beyond where this pair was read: no entry is lost.
+                for i in range(BLOCK):
+                    outer[k, entry, i] = row[i]
+                    inner[k, entry, i] = product[i]
+                entry += 1
+
+
+@fused_inlined
+def _begin(k: int, at: int, j: int, gram: Floats, row: Floats, product: Floats) -> None:
+    """Write the entries of S - T and V before any step."""
+    for i in range(BLOCK):
+        product[i] = gram[k, at, j, i]
+        row[i] = -product[i]
+
+
+@fused_inlined
+def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
+    for i in range(BLOCK):
+        row[i] = matrices[0][k, entry, i]
+        product[i] = matrices[1][k, entry, i]
+
+
+@fused_inlined
+def _below(one: int, other: int) -> int:
+    """Return where a pair of places stands below the diagonal, by rows."""
+    low, high = min(one, other), max(one, other)
+    return high * (high - 1) // 2 + low
+
+
+@fused_inlined
+def _coefficients(k: int, place: int, h: int, delayed: Delayed, space: Floats) -> None:
+    """Write p γ, γ and d of a feature for each step kept beside each other."""
+    rows, halves, pivots = delayed
+    for a in range(h):
+        at = 3 * a
+        for i in range(BLOCK):
+            space[at, i] = pivots[k, a, i] * rows[k, place, a, i]
+            space[at + 1, i] = rows[k, place, a, i]
+            space[at + 2, i] = halves[k, place, a, i]
+
+
+@fused_inlined
+def _subtract(
+    k: int, place: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
+) -> None:
+    """Take what the steps kept change out of an entry of both matrices; ``space`` is of the other feature."""
+    rows, halves, _ = delayed
+    for a in range(0, h - 1, 2):
+        at = 3 * a
+        for i in range(BLOCK):
+            one, two = rows[k, place, a, i], rows[k, place, a + 1, i]
+            row[i] -= space[at, i] * one + space[at + 3, i] * two
+            first = space[at + 2, i] * one + space[at + 1, i] * halves[k, place, a, i]
+            product[i] -= first + (space[at + 5, i] * two + space[at + 4, i] * halves[k, place, a + 1, i])
+    if h % 2:
+        a = h - 1
+        at = 3 * a
+        for i in range(BLOCK):
+            one = rows[k, place, a, i]
+            row[i] -= space[at, i] * one
+            product[i] -= space[at + 2, i] * one + space[at + 1, i] * halves[k, place, a, i]
