@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need
 
 _MOST_STATISTICS = 2  # times the documents' numbers: Gram matrices may take that much
+_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
 _MOST_FEATURES = 16  # times k: with more, the rows of k of them are computed sooner than whole Gram matrices
 
 
@@ -17,16 +18,37 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     return "statistics" if small else "rows"
 
 
+def delay(n: int, k: int, whole: bool) -> int:
+    """Return how many steps shards keep as they are, as :class:`GreedyWork` has it.
+
+    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in all; without them it is twice the first two,
+    or k²n - 2k³ / 3, which is less from k = n / 2 on. Matrices make that less still.
+    """
+    if 2 * k < n:
+        return 0
+    return min(_DELAY, k) if whole else k
+
+
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return what a path of k features needs.
 
-    Of each query 2n + 1 numbers last for all λ, and n² more by statistics; 4n + 1 + k(k + 1)/2 are for one λ,
-    and kn more by rows: see :class:`rankstudio.engine.methods.selection.greedy_rankrls.sharded.GreedyState`.
+    Of each query 2n + 1 numbers last for all λ, and n² more by statistics; 4n + 1 are for one λ, and what is
+    kept of the selected features: see
+    :mod:`rankstudio.engine.methods.selection.greedy_rankrls.sharded.selected_rows`.
     """
     n, Q = shape.n, shape.Q
     kept = kept_statistics(algorithm, (shape.m, n, Q), k)
     whole = kept == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + (n**2 if whole else 0))
-    states = NUMBER * Q * (4 * n + 1 + k * (k + 1) / 2 + (0 if whole else k * n))
+    states = NUMBER * Q * (4 * n + 1 + _selected(n, k, whole))
     need = shard_need(shape, 0.5, states, lasting)
     return MemoryNeed(need.least, states, lasting, by_shards=True, algorithm=kept)
+
+
+def _selected(n: int, k: int, whole: bool) -> float:
+    """Return how many numbers are kept of the selected features in a query."""
+    steps = delay(n, k, whole)
+    if steps == 0:
+        return k * (k + 1) / 2 + (0 if whole else k * n)
+    left = n - steps if k > steps else 0
+    return 2 * n * steps + steps + left * (left - 1) + (0 if whole else n)

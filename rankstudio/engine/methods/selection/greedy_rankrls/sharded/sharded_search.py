@@ -10,7 +10,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import kept_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import delay, kept_statistics
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work import (
     GreedyWork,
     Message,
@@ -23,8 +23,6 @@ from rankstudio.engine.methods.shards.session import ShardSession, Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, WorkProgress
-
-_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
 
 
 def sharded_path(
@@ -54,7 +52,7 @@ def sharded_path(
     """
     kept = kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), rules.k)
     whole = kept == "statistics"
-    work = GreedyWork(regularization, rules.k, whole, cost, _delay(data.X.shape[1], rules.k, whole))
+    work = GreedyWork(regularization, rules.k, whole, cost, delay(data.X.shape[1], rules.k, whole))
     with data.session(work) as session:
         search = ShardedSearch(session, work)
         key = "greedy totals", work.whole, cost
@@ -62,17 +60,6 @@ def sharded_path(
             data.remembered[key] = (yield from search.ask(Totals()))[0]
         yield from search.start(data.remembered[key])
         yield from forward(search, rules)
-
-
-def _delay(n: int, k: int, whole: bool) -> int:
-    """Return how many steps shards keep as they are, as :class:`GreedyWork` has it.
-
-    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in all; without them it is twice the first two,
-    or k²n - 2k³ / 3, which is less from k = n / 2 on. Matrices make that less still.
-    """
-    if 2 * k < n:
-        return 0
-    return min(_DELAY, k) if whole else k
 
 
 class ShardedSearch:
