@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import nan
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.querywise.scoring import linear_scores
+from rankstudio.engine.support.packed_rows import IndexTuples, PlainRows, Rows, packed_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,15 @@ class Step:
     criterion: float
     candidates: Floats
     before: float = field(default=nan, kw_only=True)
+
+    if not TYPE_CHECKING:  # to a checker of types the attributes are there
+
+        def __getattr__(self, name: str) -> Any:
+            """Make an attribute that is kept with those of other steps; see :func:`packed`."""
+            kept = self.__dict__.get("_in_rows", {})
+            if name not in kept:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return kept[name].row(self.__dict__["_at_row"])
 
     @property
     def kernel(self) -> bool:
@@ -102,6 +113,58 @@ class Step:
             "kind", and by a name of its own what the model is, in plain values.
         """
         return {}
+
+
+def packed(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps of a path with what they have of each feature kept together, in less memory.
+
+    ``selected``, ``coef`` and ``candidates`` of such a step are made when they are asked for, with the very
+    same bits, and are nobody else's. Arrays that would not become smaller stay the objects that they are.
+
+    Notes
+    -----
+    O(Kn) for K steps of n features. Along a path that selects all n features one by one half of the weights
+    are 0 and half of the candidates are none: 8n² + n²/4 bytes instead of 16n², and the selections take n
+    numbers instead of n²/2.
+    """
+    kept: dict[str, Rows] = {}
+    for name, rows_of in _OF_FEATURES.items() if steps else ():
+        values = [getattr(step, name) for step in steps]
+        rows = _known(name, steps) or rows_of(values)
+        if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
+            kept[name] = rows
+    return tuple(placed(step, k, kept) for k, step in enumerate(steps)) if kept else tuple(steps)
+
+
+def placed(step: Step, row: int, kept: Mapping[str, Rows]) -> Step:
+    """Return a step of which some attributes are made, when they are asked for, from a row of what is kept.
+
+    Parameters
+    ----------
+    step : Step
+    row : int
+    kept : Mapping of str to Rows
+        By the attribute's name; one that many steps share.
+    """
+    made = object.__new__(type(step))
+    names = {*vars(step), *vars(step).get("_in_rows", ())} - {"_in_rows", "_at_row", *kept}
+    vars(made).update({name: getattr(step, name) for name in names}, _in_rows=kept, _at_row=row)
+    return made
+
+
+_OF_FEATURES: dict[str, Callable[[Sequence[Any]], Rows]] = {
+    "selected": IndexTuples.of,
+    "coef": partial(packed_rows, fill=0.0),
+    "candidates": partial(packed_rows, fill=nan),
+}
+
+
+def _known(name: str, steps: Sequence[Step]) -> Rows | None:
+    """Return where an attribute of all steps is kept already, each in its row."""
+    found: Rows | None = vars(steps[0]).get("_in_rows", {}).get(name)
+    if found is None or any(vars(step).get("_in_rows", {}).get(name) is not found for step in steps):
+        return None
+    return found if all(vars(step)["_at_row"] == k for k, step in enumerate(steps)) else None
 
 
 Value = TypeVar("Value")

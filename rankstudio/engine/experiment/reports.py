@@ -26,6 +26,7 @@ from rankstudio.engine.export.model_folder import FOLDER
 from rankstudio.engine.export.models import Model, Weight, model_json
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.files import make_folder, read_text, write_text
 
 Row = tuple[Any, ...]
@@ -59,7 +60,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "fold": fold.fold,
                 "chosen": chosen_values(result, fold),
                 "selected": list(fold.selected),
-                "weights": [float(fold.chosen.step.coef[c]) for c in fold.chosen.step.selected],
+                "weights": fold.chosen.step.coef[list(fold.chosen.step.selected)].tolist(),
                 "validation": _defined(fold.validation),
                 "test": _defined(fold.test),
                 **({"left_out": _left_out(result, fold)} if result.plan.leaves_out else {}),
@@ -139,9 +140,13 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         last, model = path.steps[-1], fold.chosen.step
         # Where steps are not growing sets, no feature has a criterion of its own.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
+        came: dict[int, Step] = {}
+        for step in steps:
+            for column in step.selected:
+                came.setdefault(column, step)
+        weights, chosen = model.coef, set(model.selected)
         for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
-            step = next((step for step in steps if column in step.selected), last)
-            inside = column in model.selected
+            step, inside = came.get(column, last), column in chosen
             feature = int(result.feature_ids[column])
             rows.append(
                 (
@@ -150,7 +155,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     feature,
                     result.feature_names[column],
                     int(inside),
-                    float(model.coef[column]) if inside else "",
+                    float(weights[column]) if inside else "",
                     step.criterion / path.divisor,
                     *((groups.get(feature, ""),) if groups else ()),
                 )
@@ -246,7 +251,8 @@ def portable_model(
         On what it was learned; the number of the unit's fold by default.
     """
     step, (ids, names) = chosen.step, features
-    weights = tuple(Weight(int(ids[c]), names[c], float(step.coef[c])) for c in step.selected)
+    coef = step.coef
+    weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
     origin = {
         "data": data_name,
         **_learned_on(plan, chosen.unit.fold if fold is None else fold),

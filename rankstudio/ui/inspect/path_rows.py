@@ -90,13 +90,15 @@ def path_rows(
     pinned = set(with_their_groups(parameters.get("pinned", ()), groups))
     banned = with_their_groups(parameters.get("banned", ()), groups)
     model = path.steps[position]
+    weights = model.coef
     after = path.validation.get(measure)
     chosen = set(model.selected)
     rows: list[FeatureRow] = []
     for place, new in (arrivals or Arrivals()).of(path):
         step = path.steps[place]
         if len(new) > 1:
-            new = sorted(new, key=lambda column: -abs(step.coef[column]))  # noqa: PLW2901
+            found = step.coef
+            new = sorted(new, key=lambda column: -abs(found[column]))  # noqa: PLW2901
         for column in new:
             last = column == new[-1]
             rank = len(rows) + 1
@@ -106,7 +108,7 @@ def path_rows(
                     rank=rank,
                     feature_id=int(feature_ids[column]),
                     name=names[column],
-                    weight=float(model.coef[column]) if inside else nan,
+                    weight=float(weights[column]) if inside else nan,
                     gain=(step.before - step.criterion) / path.divisor if last else nan,
                     after=float(after[place]) if after is not None and last else nan,
                     chosen=inside,

@@ -167,8 +167,8 @@ def substitutes(
     Substitutes
     """
     step = path.steps[position]
-    selected = step.selected
-    heaviest = set(sorted(selected, key=lambda column: -abs(step.coef[column]))[:MOST_SHOWN])
+    selected, weights = step.selected, np.abs(step.coef)
+    heaviest = set(sorted(selected, key=lambda column: -weights[column])[:MOST_SHOWN])
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown(correlations, clusters, ranked)
     parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters

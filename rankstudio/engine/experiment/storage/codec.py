@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
@@ -37,7 +37,7 @@ from rankstudio.engine.export.models import Model, checked_beyond
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
-from rankstudio.engine.steps import Iteration, Note, Step
+from rankstudio.engine.steps import Iteration, Note, Step, packed
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import READING_ARRAYS
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -139,7 +139,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     """
     steps = path.steps
     partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
-    used = [np.flatnonzero(np.ascontiguousarray(s.coef).view(np.int64)) for s in steps]  # -0.0 is kept
+    used = [_used(step.coef) for step in steps]
     header = {
         "divisor": path.divisor,
         "along": path.step_kind.value,
@@ -159,8 +159,8 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "n": np.array([step.coef.size for step in steps], dtype="<i8"),
         "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
-        **_joined("used", used, "<i8"),
-        **_joined("weights", [s.coef[at] for s, at in zip(steps, used, strict=True)], "<f8"),
+        **_joined("used", [columns for columns, _ in used], "<i8"),
+        **_joined("weights", [weights for _, weights in used], "<f8"),
         **_joined("candidates", [step.candidates for step in steps], "<f8"),
     }
     out = io.BytesIO()
@@ -332,7 +332,13 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
                 **extras,
             )
         )
-    return tuple(steps)
+    return packed(steps)
+
+
+def _used(coef: Floats) -> tuple[Ints, Floats]:
+    """Return the columns with a weight, and their weights; -0.0 is one."""
+    columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
+    return columns, coef[columns]
 
 
 def _kind(step: Step) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,10 @@ from rankstudio.engine.metrics.evaluator import standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData, check_labels
-from rankstudio.engine.steps import Step, WorkProgress, finish, followed
+from rankstudio.engine.steps import Step, WorkProgress, finish, followed, packed, placed
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
+from rankstudio.engine.support.packed_rows import Rows, packed_rows
 from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.threads import STEADY, steadily
 
@@ -87,7 +87,7 @@ class FoldContext:
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
-        self._selected: dict[str, tuple[tuple[Columns, ...], tuple[Floats, ...]]] = {}
+        self._selected: dict[str, tuple[tuple[Columns, ...], Mapping[str, Rows]]] = {}
         self._baseline: Baseline | None = None
 
     @property
@@ -180,7 +180,7 @@ class FoldContext:
         errors = self._left_out.standard_errors(unit) if self._left_out else {}
         return PathResult(
             unit,
-            tuple(steps),
+            packed(steps),
             FrozenMapping(values),
             self.divisor,
             self.plan.step_kind,
@@ -248,7 +248,7 @@ class FoldContext:
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
         for told in two_stage_steps(ranker, self.train, sets):
-            yield replace(told, candidates=compared[told.number - 1]) if isinstance(told, Step) else told
+            yield placed(told, told.number - 1, compared) if isinstance(told, Step) else told
 
     def _data_of(self, method: LinearRanker) -> TrainingData:
         """Return the training data as a method takes them: by shards, or all documents at once."""
@@ -256,8 +256,8 @@ class FoldContext:
 
     def _select(
         self, selector: LinearRanker, unit: Unit
-    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], tuple[Floats, ...]]]:
-        """Select features, and return the sets and by what they were compared.
+    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], Mapping[str, Rows]]]:
+        """Select features, and return the sets and by what they were compared, as steps keep it.
 
         Once for all combinations that differ only in how to rank with them.
         """
@@ -275,7 +275,7 @@ class FoldContext:
             growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
-            self._selected[key] = selections(steps, growing), compared
+            self._selected[key] = selections(steps, growing), {"candidates": packed_rows(compared, np.nan)}
         return self._selected[key]
 
 

@@ -42,10 +42,11 @@ class MeasuredPart(ScoredPart):
     def measure_all(self, steps: Sequence[Step]) -> dict[str, Floats]:
         """Return the measures of the models of a path, an array of them each."""
         if all(step.linear for step in steps):
-            coefs = np.array([step.coef for step in steps])
-            at_once = max(1, _SCORES // self._data.n_documents) if len(self._shards) > 1 else len(steps)
+            at_once = max(1, _SCORES // self._data.n_documents)
             found = [
-                self._evaluator.evaluate_many(self.linear_scores(coefs[first : first + at_once]))
+                self._evaluator.evaluate_many(
+                    self.linear_scores(np.array([step.coef for step in steps[first : first + at_once]]))
+                )
                 for first in range(0, len(steps), at_once)
             ]
             return {name: np.concatenate([values[name] for values in found]) for name in found[0]}

@@ -1,0 +1,193 @@
+"""Rows of numbers of which many are 0 or NaN, kept in less memory and given back with the very same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sys import getsizeof
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Floats, Ints
+
+_AT_ONCE = 1 << 16  # values that are looked at at a time: half a megabyte
+_HEADER = 112  # bytes that numpy takes for an array besides its values
+
+
+class Rows(Protocol):
+    """Rows of one kind, each made or looked up when it is asked for."""
+
+    def row(self, k: int) -> Any:
+        """Return row k."""
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlainRows:
+    """Rows as they are: arrays that would not become smaller, or that others have too.
+
+    Attributes
+    ----------
+    rows : tuple of ndarray, or of tuple
+    """
+
+    rows: tuple[Any, ...]
+
+    def row(self, k: int) -> Any:
+        """Return row k, the object itself."""
+        return self.rows[k]
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take; an object that stands for several rows counts once."""
+        return sum(map(_size, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class PackedRows:
+    """K rows of n numbers, of which those with the bits of ``fill`` take no place.
+
+    Attributes
+    ----------
+    n : int
+    fill : float
+        0.0 or NaN.
+    values : ndarray of shape (N,)
+        The others, row by row; of 32 bits each where that loses none.
+    starts : ndarray of shape (K + 1,)
+        Where each row's begin in ``values``.
+    columns : ndarray of shape (N,), optional
+        Where they stand in their rows.
+    marks : ndarray of shape (K, ceil(n / 8)), optional
+        The same as a bit for each place, where that is less.
+
+    Notes
+    -----
+    Memory: 8N + 8K bytes and the smaller one of Kn/8 and 2N (4N where n > 65,536) bytes.
+    """
+
+    n: int
+    fill: float
+    values: NDArray[Any]
+    starts: Ints
+    columns: NDArray[Any] | None
+    marks: NDArray[np.uint8] | None
+
+    @classmethod
+    def of(cls, rows: Sequence[Floats], fill: float) -> PackedRows:
+        """Pack rows of equal length; O(Kn)."""
+        n = rows[0].size
+        bits = np.array(fill).view(np.int64)
+        step = max(1, _AT_ONCE // max(1, n))
+        values: list[Floats] = []
+        marks: list[NDArray[np.uint8]] = []
+        counts: list[Ints] = []
+        for first in range(0, len(rows), step):
+            block = np.stack(rows[first : first + step])
+            other = block.view(np.int64) != bits
+            values.append(block[other])
+            marks.append(np.packbits(other, axis=1))
+            counts.append(other.sum(axis=1))
+        starts = np.concatenate([[0], *counts]).cumsum()
+        found, marked = _least(np.concatenate(values)), np.concatenate(marks)
+        place = np.min_scalar_type(max(0, n - 1))
+        if found.size * place.itemsize >= marked.nbytes:
+            return cls(n, fill, found, starts, None, marked)
+        columns = [np.flatnonzero(np.unpackbits(row, count=n)).astype(place) for row in marked]
+        return cls(n, fill, found, starts, np.concatenate(columns), None)
+
+    def row(self, k: int) -> Floats:
+        """Return row k as an array of its own, shape (n,)."""
+        out = np.full(self.n, self.fill)
+        own = slice(self.starts[k], self.starts[k + 1])
+        if self.marks is not None:
+            out[np.unpackbits(self.marks[k], count=self.n).view(np.bool_)] = self.values[own]
+        else:
+            assert self.columns is not None  # one of the two is there
+            out[self.columns[own]] = self.values[own]
+        return out
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+        arrays = [a for a in (self.values, self.starts, self.columns, self.marks) if a is not None]
+        return sum(a.nbytes + _HEADER for a in arrays)
+
+
+def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
+    """Return rows packed, or as they are where that takes no more memory.
+
+    Parameters
+    ----------
+    rows : sequence of ndarray
+    fill : float
+        0.0 or NaN: what most of the numbers are.
+    """
+    if rows and all(row.size == 0 for row in rows):
+        return PlainRows((np.empty(0),) * len(rows))
+    plain = PlainRows(tuple(rows))
+    equal = rows and all(row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows)
+    if not equal or len({id(row) for row in rows}) == 1 < len(rows):
+        return plain
+    packed = PackedRows.of(rows, fill)
+    return packed if packed.n_bytes < plain.n_bytes else plain
+
+
+@dataclass(frozen=True, eq=False)
+class IndexTuples:
+    """K tuples of indices; one that is the beginning of another, or equal to it, takes no place of its own.
+
+    Attributes
+    ----------
+    flat : ndarray
+        Of the smallest unsigned integers that carry them.
+    begins, ends : ndarray of shape (K,)
+        Where each stands in ``flat``.
+    """
+
+    flat: NDArray[Any]
+    begins: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
+        """Keep some tuples; O(their lengths)."""
+        longest = max(rows, key=len)
+        if all(row == longest[: len(row)] for row in rows):
+            begins = dict.fromkeys(rows, 0)
+            flat = list(longest)
+        else:
+            begins, flat = {}, []
+            for row in rows:
+                if row not in begins:
+                    begins[row] = len(flat)
+                    flat += row
+        places = np.array([begins[row] for row in rows], dtype=np.int64)
+        kept = np.array(flat, dtype=np.min_scalar_type(max(flat, default=0)))
+        return cls(kept, places, places + np.array([len(row) for row in rows]))
+
+    def row(self, k: int) -> tuple[int, ...]:
+        """Return tuple k."""
+        return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+        return sum(a.nbytes + _HEADER for a in (self.flat, self.begins, self.ends))
+
+
+def _size(row: Any) -> int:
+    return row.nbytes + _HEADER if isinstance(row, np.ndarray) else getsizeof(row)
+
+
+def _least(values: Floats) -> NDArray[Any]:
+    """Return values with 32 bits each where all of them stay what they are, bit by bit."""
+    with np.errstate(all="ignore"):  # what overflows does not stay
+        short = values.astype(np.float32)
+        same = np.array_equal(short.astype(np.float64).view(np.int64), values.view(np.int64))
+    return short if same else values

@@ -1,0 +1,86 @@
+"""The steps of a path, kept together, are the steps that they were."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+
+from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.methods.selection.fsmrank import FSMStep
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Step, packed, placed
+from rankstudio.engine.support.packed_rows import packed_rows
+
+
+def path(n: int = 30) -> list[Step]:
+    rng = np.random.default_rng(0)
+    data = QueryData(rng.random((60, n)), rng.integers(0, 3, 60).astype(float), np.arange(0, 61, 10))
+    return [step for step in GreedyRankRLS(None, 1.0).work(data) if isinstance(step, Step)]
+
+
+def assert_same(found: Step, expected: Step) -> None:
+    assert type(found) is type(expected)
+    for field in fields(expected):
+        one, other = getattr(found, field.name), getattr(expected, field.name)
+        if isinstance(other, np.ndarray):
+            assert one.dtype == other.dtype
+            assert one.tobytes() == other.tobytes()
+        else:
+            assert repr(one) == repr(other)  # NaN is NaN
+            assert type(one) is type(other)
+
+
+@pytest.mark.parametrize(
+    "way", [lambda steps: steps, lambda s: pickle.loads(pickle.dumps(s)), copy.deepcopy, packed]
+)
+def test_a_path_kept_together_is_the_same_path(way) -> None:
+    steps = path()
+    kept = way(packed(steps))
+    assert len(kept) == len(steps)
+    for found, expected in zip(kept, steps, strict=True):
+        assert_same(found, expected)
+        assert_same(copy.copy(found), expected)
+        assert_same(replace(found, number=expected.number), expected)
+
+
+def test_it_takes_less_memory_and_what_is_asked_for_is_nobody_elses() -> None:
+    steps = path()
+    kept = packed(steps)
+    assert not {"coef", "candidates", "selected"} & vars(kept[5]).keys()
+    kept[5].coef[:] = 7.0
+    assert_same(kept[5], steps[5])
+    n = steps[0].coef.size
+    held = sum(rows.n_bytes for rows in vars(kept[0])["_in_rows"].values())
+    # Half of the weights and of the candidates, a bit for each, the selections, where rows begin, headers.
+    assert held <= 8 * n * (n + 1) + 2 * n * -(-n // 8) + n + 4 * 8 * (n + 1) + 9 * 112
+
+
+def test_attributes_stay_frozen_and_others_are_not_there() -> None:
+    kept = packed(path())[3]
+    with pytest.raises(FrozenInstanceError):
+        kept.coef = np.zeros(3)  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="'Step' object has no attribute 'coefficients'"):
+        _ = kept.coefficients  # type: ignore[attr-defined]
+
+
+def test_what_a_method_shares_between_its_steps_is_not_copied() -> None:
+    shared, full = np.arange(40.0), np.arange(1.0, 41.0)
+    kept = packed([Step(k, tuple(range(40)), full, 0.0, shared) for k in (1, 2, 3)])
+    assert all(step.candidates is shared and step.coef is full for step in kept)
+    assert packed([]) == ()
+
+
+def test_candidates_that_paths_share_stay_shared() -> None:
+    rows = [np.where(np.arange(40) < k, np.nan, 0.1) for k in range(5)]
+    compared = {"candidates": packed_rows(rows, np.nan)}
+    plain = [FSMStep(k + 1, tuple(range(k)), np.zeros(40), 0.0, np.empty(0), 2.0) for k in range(5)]
+    first, second = (packed([placed(step, k, compared) for k, step in enumerate(plain)]) for _ in range(2))
+    assert vars(first[0])["_in_rows"]["candidates"] is vars(second[4])["_in_rows"]["candidates"]
+    for k, step in enumerate(second):
+        assert_same(step, replace(plain[k], candidates=rows[k]))
+    others = packed(second[1:])  # other rows: they are kept anew
+    assert_same(others[0], second[1])
