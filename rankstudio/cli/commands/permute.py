@@ -12,7 +12,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
 from rankstudio.cli.step_counter import last_state
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
@@ -37,12 +37,11 @@ preferences of a query change places.
 Of a folder it is the training part of its first fold, or of the one that --folds names. Ctrl+C prints what
 the permutations so far say."""
 
-_LEVEL = 0.95
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", nargs=1, help="a data file, or a folder of folds")
+    parser.add_argument("data", metavar="DATA", nargs="?", help="a data file, or a folder of folds")
+    parser.add_argument("--sample", action="store_true", help="the bundled sample in place of DATA")
     keys = [m.key for m in methods()]
     parser.add_argument(
         "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
@@ -52,6 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, help="of the permutations, and of the method if it draws; 0 by default"
     )
     parser.add_argument("--folds", metavar="FOLD", help="the number of the fold whose training part it is")
+    parser.add_argument("--protocol", help='how the data are divided into folds, as in a plan; "given" else')
     add_preferences(parser)
     parser.add_argument("--groups", metavar="FILE", help="groups of features, as of rankstudio run")
     parser.add_argument(
@@ -65,8 +65,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "parameters of the method (see rankstudio methods), one value each"
     )
     add_parameters(parameters, methods(), "parameter_")
-    nothing = ("plan", "ranker", "select_by", "convention", "protocol", "rule", "measures")
-    parser.set_defaults(sample=False, **dict.fromkeys(nothing))
+    nothing = ("plan", "ranker", "select_by", "convention", "rule", "measures")
+    parser.set_defaults(**dict.fromkeys(nothing))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,6 +77,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.permutations < 1:
         raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
+    if (args.data is None) is not args.sample:
+        raise PlanError("DATA: expected a data file, a folder of folds, or --sample, and one of them only.")
+    args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     if len(plan.folds) > 1:
         raise ParameterError("--folds", args.folds, "the number of one fold")
@@ -99,21 +102,11 @@ def run(args: argparse.Namespace) -> int:
 
 def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
     """Return the test as plain values."""
-    low, high = test.band(_LEVEL)
-    criteria = {
-        "criterion": test.observed,
-        "permuted_mean": test.permuted.mean(axis=0),
-        "permuted_low": low,
-        "permuted_high": high,
-    }
-    steps = [
-        {
-            "feature": feature,
-            **{name: float(values[k]) / what.divisor for name, values in criteria.items()},
-            "p": float(test.p_values[k]),
-        }
-        for k, feature in enumerate(_features(what, test, dataset))
-    ]
+    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+
+    found = CriterionBand.of(test, what.divisor).as_dict()
+    features = _features(what, test, dataset)
+    steps = [{"feature": f, **step} for f, step in zip(features, found["steps"], strict=True)]
     return {
         "data": dataset.name,
         "fold": what.fold,
@@ -147,12 +140,14 @@ def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) 
 
 
 def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> str:
+    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
-    low, high = (bound / what.divisor for bound in test.band(_LEVEL))
+    found = CriterionBand.of(test, what.divisor)
     rows = []
     for k, feature in enumerate(_features(what, test, dataset)):
         name = "" if feature is None else f"{feature} {names[feature]}".removesuffix(f" feature {feature}")
-        values = test.observed[k] / what.divisor, low[k], high[k]
-        rows.append([str(k + 1), name, *(f"{value:#.6g}" for value in values), f"{test.p_values[k]:.4g}"])
+        values = found.observed[k], found.low[k], found.high[k]
+        rows.append([str(k + 1), name, *(f"{value:#.6g}" for value in values), f"{found.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
     return as_text(header, rows, left=(1,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.support.threads import blas
+from rankstudio.engine.support.threads import STEADY
 
 _LEVEL = 1e-9  # of the offsets: the squared length of planes that hardly slope
 _DEPENDENT = 1e-13  # of the squared lengths: what of a plane's own is all rounding
@@ -57,7 +57,7 @@ class Planes:
         # Planes may all be level, a = 0 or a rounding.
         scale = max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max())) or 1.0
         # BLAS's threads would wait for each other, with systems as small as these and a busy machine.
-        with blas().limit(limits=1):
+        with STEADY:
             self._beta = _maximise(self._gram / scale, self._offsets / scale, self._beta)
         w = self._beta @ self._planes
         return w, float(self._offsets @ self._beta - 0.5 * (w @ w))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
 from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
 from rankstudio.engine.steps import WorkProgress
-from rankstudio.engine.support.threads import blas
+from rankstudio.engine.support.threads import STEADY
 
 Value = TypeVar("Value")
 State = TypeVar("State")
@@ -171,7 +172,7 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     if n > DENSE:
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
     # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
-    with blas().limit(limits=1 if n <= SMALL else None):
+    with STEADY if n <= SMALL else nullcontext():
         return np.asarray(sample.T @ sample)
 
 

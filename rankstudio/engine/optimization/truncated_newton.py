@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from rankstudio.engine.optimization.pair_problem import (
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.steps import WorkProgress
-from rankstudio.engine.support.threads import blas
+from rankstudio.engine.support.threads import STEADY
 
 Inverse = Callable[[float, Floats], Floats]
 
@@ -290,7 +291,7 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     gram = yield from problem.degree_gram()
     if gram.ndim == 1:
         return lambda a, r: r / (1.0 + a * gram)
-    with blas().limit(limits=1 if problem.n_features <= SMALL else None):
+    with STEADY if problem.n_features <= SMALL else nullcontext():
         values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 0.0)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
-from rankstudio.engine.support.threads import blas
+from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
@@ -280,7 +280,7 @@ class QueryStatistics:
         """
         n = X.shape[1]
         gram = np.empty((ptr.size - 1, n + 1, n + 1))
-        with blas().limit(limits=1):  # small products, which lose much where threads wait for a processor
+        with STEADY:  # small products, which lose much where threads wait for a processor
             query_grams(X, y, ptr, gram)
         return cls(gram, gram.sum(axis=0), int(X.shape[0]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from rankstudio.ui.export.model_formats import model_formats_item
 from rankstudio.ui.export.selected_data import selected_data_item
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
@@ -50,6 +51,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         _run_item(models.runs.shown, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
+        *_permutation_items(models.permutations),
         *_simulation_items(sections),
         *_plan_items(session, name),
     )
@@ -235,21 +237,37 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
         )
 
 
+def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
+    """Yield the permutation test of the path that is looked at as what does it again."""
+    if tests.possible:
+        labels = tr("Permutation test as a command"), tr("Permutation test as Python")
+        why = tr("Nothing was permuted yet: More than chance? below the criterion does.")
+        yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
+
+
 def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
     """Yield the simulation that is seen as what does it again."""
     code = sections.lab.code()
-    if code is None:
-        return
-    why = "" if code else tr("Nothing was simulated yet.")
-    said = {
-        ".sh": (tr("Simulation as a command"), tr("The command that does it again in a terminal.")),
-        ".py": (tr("Simulation as Python"), tr("A program that does it again with the library.")),
-    }
-    for suffix, (label, text) in said.items():
+    if code is not None:
+        labels = tr("Simulation as a command"), tr("Simulation as Python")
+        yield from _code_items("lab-code", labels, code, "simulation", tr("Nothing was simulated yet."))
+
+
+def _code_items(
+    key: str, labels: tuple[str, str], code: Mapping[str, str], name: str, nothing: str
+) -> Iterator[ExportItem]:
+    """Yield a command and a program, by suffix; without them the reason why there are none."""
+    said = (
+        (".sh", labels[0], tr("The command that does it again in a terminal.")),
+        (".py", labels[1], tr("A program that does it again with the library.")),
+    )
+    for suffix, label, text in said:
         made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
-        write = partial(_write_text, made)
-        key = f"lab-code{suffix}"
-        yield ExportItem(key, label, text, formats, "simulation", write, made.rstrip, unavailable=why)
+        yield ExportItem(
+            *(f"{key}{suffix}", label, text, formats, name),
+            *(partial(_write_text, made), made.rstrip),
+            unavailable="" if code else nothing,
+        )
 
 
 def _write_text(text: str, path: Path) -> None:

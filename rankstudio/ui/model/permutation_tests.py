@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+import rankstudio
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.simulation import BackgroundSimulation
@@ -81,6 +82,23 @@ class PermutationTests(QObject):
         key = self._key()
         return self._found.get(key) if key is not None else None
 
+    def as_code(self) -> dict[str, str]:
+        """Return a command and a program, by suffix, that find again what is known; {} where nothing is."""
+        band, model = self.band, self._current.model
+        if band is None or model is None:
+            return {}
+        from rankstudio.engine.analysis.permutation.as_code import (  # noqa: PLC0415 - first needed here
+            permutation_as_command,
+            permutation_as_python,
+        )
+
+        single, n = _path(model.plan, model.values, model.fold.number), band.n_permutations
+        with_these = {"RankStudio": rankstudio.__version__}
+        return {
+            ".sh": permutation_as_command(single, n) + "\n",
+            ".py": permutation_as_python(single, n, with_these),
+        }
+
     @Slot()
     def toggle(self) -> None:
         """Test the path that is looked at, or stop that."""
@@ -122,7 +140,13 @@ def _steps(
     plan: Plan, values: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand]:
     """Yield the test of a path as it grows."""
-    from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 
-    single = single_plan(plan, plan.combination(values).parameters, fold)
-    yield from band_steps(single, dataset, N_PERMUTATIONS)
+    yield from band_steps(_path(plan, values, fold), dataset, N_PERMUTATIONS)
+
+
+def _path(plan: Plan, values: tuple[object, ...], fold: int) -> Plan:
+    """Return the plan of one path."""
+    from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+
+    return single_plan(plan, plan.combination(values).parameters, fold)

@@ -1,10 +1,12 @@
 """Work shared between this thread and others."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event, get_ident
 
 import pytest
 
+from rankstudio.engine.support import threads
 from rankstudio.engine.support.threads import STEADY, at_most, available, blas, share, steadily
 
 
@@ -124,3 +126,10 @@ def test_a_limit_waits_until_nobody_holds_blas_to_one_thread() -> None:
         assert _blas_threads() == {3}
         STEADY.limit(2)
         assert _blas_threads() == {2}
+
+
+def test_no_limit_is_taken_back_while_others_hold_theirs() -> None:
+    # A limit of threadpoolctl puts back what it found when it began, whoever has set another one since then.
+    engine = Path(threads.__file__).parent.parent
+    own = [path.name for path in engine.rglob("*.py") if "blas().limit" in path.read_text(encoding="utf-8")]
+    assert own == []

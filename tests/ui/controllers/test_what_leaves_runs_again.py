@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +139,41 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     steps = json.loads(capsys.readouterr().out)["steps"]
     names = ("permuted_mean", "permuted_low", "permuted_high")
     assert [[float(cell) for cell in row[2:]] for row in rows] == [[s[name] for name in names] for s in steps]
+
+
+@pytest.mark.parametrize("choose", [left_out, preferences])
+def test_a_permutation_test_runs_again_from_its_command_and_its_program(
+    window: MainWindow,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    choose: Callable[[MainWindow, Path], None],
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
+    choose(window, tmp_path)
+    window.session.change("editing", parameters={"n_features_to_select": 3}, seed=5)
+    finish(window)
+    window.session.look_at(2)
+    settle(window)
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    assert items["permutation.sh"].unavailable.startswith("Nothing was permuted yet")
+    tests = window.models.permutations
+    window.commands["chance"].trigger()
+    wait_until(lambda: tests.band is not None and tests.band.n_permutations > 0)
+    window.commands["stop"].trigger()
+    assert tests.band is not None
+    written = export(window, tmp_path, "permutation.sh", "permutation.py")
+    shown = json.loads(json.dumps(tests.band.as_dict()))
+    capsys.readouterr()
+    _, *words = shlex.split(written["permutation.sh"][0].read_text())
+    assert main([*words, "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["fold"], again["permutations"]) == (2, shown["permutations"])
+    assert [{name: step[name] for name in shown["steps"][0]} for step in again["steps"]] == shown["steps"]
+    done = subprocess.run(
+        [sys.executable, str(written["permutation.py"][0])], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == shown
 
 
 def test_deviations_are_what_the_terminal_says(

@@ -49,6 +49,19 @@ class CriterionBand:
         observed, mean = test.observed / divisor, test.permuted.mean(axis=0) / divisor
         return cls(observed, mean, low / divisor, high / divisor, test.p_values, test.permuted.shape[0])
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values, a mapping a step."""
+        columns = {
+            "criterion": self.observed,
+            "permuted_mean": self.mean,
+            "permuted_low": self.low,
+            "permuted_high": self.high,
+            "p": self.p_values,
+        }
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        steps = [dict(zip(columns, row, strict=True)) for row in rows]
+        return {"permutations": self.n_permutations, "steps": steps}
+
     def as_good(self, position: int) -> int:
         """Return how many of the permuted criteria at a step are at most the observed one."""
         return round(float(self.p_values[position]) * (self.n_permutations + 1)) - 1

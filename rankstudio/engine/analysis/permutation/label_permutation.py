@@ -8,7 +8,7 @@ a query that have a part in some preference: see
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,9 +135,10 @@ def permutation_steps(
     start = between("seed", seed, 0, MOST_SEED)
     data = by_shards(data) if estimator.accepts_shards else data
     block = 1 if isinstance(data, ShardedQueryData) else block
-    opened, among = _paths(estimator, data)
-    with opened as paths:
+    with ExitStack() as stack:
         with STEADY:
+            shared, among = _paths(estimator, data)
+            paths = stack.enter_context(shared)
             observed = paths([np.arange(data.y.size)])[0]
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
@@ -33,6 +34,8 @@ PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
 """From orders, in which each row has the part that another one had, to the criteria of the steps of each."""
 
 _OUTPUTS = 16  # label vectors of one product
+
+_MOST_ROOM = 4e9  # bytes; not what is free just now: another algorithm's criteria have other last bits
 
 # What the shortcuts know; any other parameter has to be as it is by default. Of losses they know those whose
 # rows are the same whatever the labels are.
@@ -106,9 +109,24 @@ def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
     """Tell whether paths can share the Gram matrices of the queries."""
     if not _rows_stay(estimator):
         return False
+    usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+    return usual and _room(estimator, data) <= _MOST_ROOM
+
+
+def _room(estimator: GreedyRankRLS, data: QueryData) -> float:
+    """Return how many bytes the Gram matrices of the queries and the states of the threads' paths take."""
     n, Q = data.X.shape[1], data.ptr.size - 1
-    fits = 8.0 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)) < memory.available()
-    return fits and _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+    return float(8 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)))
+
+
+def _refuse_large(needed: float, m: int, n: int) -> None:
+    """Raise OutOfMemoryError where there is less."""
+    free = memory.available()
+    if needed > free:
+        raise OutOfMemoryError(
+            f"The permutation test of greedy RankRLS: {m:,} documents with {n:,} features need "
+            f"{memory.size(needed)} of memory, and {memory.size(free)} are free; by columns it may fit."
+        )
 
 
 def _rankrls_shortcut(estimator: RankRLS) -> bool:
@@ -126,6 +144,7 @@ def _greedy_paths(
     from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
 
     several_queries(data.ptr, type(estimator).__name__)
+    _refuse_large(_room(estimator, data), *data.X.shape)
     regularization = estimator.checked("regularization")
     rules = estimator.rules(ColumnGroups.of(data.X.shape[1], ()))
     data, targets = _rows_of(estimator, data)

@@ -28,8 +28,9 @@ from rankstudio.engine.querywise.pair_cost.preference_rows import (
     rows_of,
 )
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool, share
+
+_MOST_ROOM = 1e9  # bytes; not what is free just now: rows that are made anew each time have other last bits
 
 
 def compared_rows(data: QueryData) -> Bools:
@@ -80,9 +81,9 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
 
 
 def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
-    """Return what makes rows of the documents, where it fits in memory."""
+    """Return what makes rows of the documents; None where it takes much memory."""
     sizes = np.diff(data.ptr).astype(np.float64)
-    if 8.0 * float(((sizes + 1) * sizes).sum()) > memory.available() / 2:
+    if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM:
         return None
     assert data.preferences is not None
     return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))

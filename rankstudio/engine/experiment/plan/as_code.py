@@ -117,7 +117,7 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNK
         *origin_lines(computed_with),
         *_imports(out),
         "",
-        _plan_code(plan),
+        plan_code(plan),
         *_new_folder(out),
         "result = run_plan(plan)",
         "for fold in result.folds:",
@@ -137,7 +137,7 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _U
     cells = [
         ("markdown", f"# {plan.title}\n\n{origin or 'A run of RankStudio.'}"),
         ("code", "\n".join(_imports(out))),
-        ("code", "\n".join([_plan_code(plan), *_new_folder(out)])),
+        ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
         ("code", "result.path_frame()"),
         ("code", "result.plot();"),
@@ -181,7 +181,7 @@ def origin_lines(computed_with: Mapping[str, str]) -> list[str]:
     return [f"# The same bits, on the same data, with {names}."] if names else []
 
 
-def _plan_code(plan: Plan) -> str:
+def plan_code(plan: Plan) -> str:
     """Return the plan as Python says it."""
     arguments = []
     for name, value in plan_as_dict(plan).items():

@@ -20,10 +20,12 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
     permutation_test,
     permuted_rows,
 )
-from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.threads import blas
 
 
 def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.ndarray:
@@ -150,6 +152,30 @@ def test_neither_threads_nor_blocks_change_the_bits(method: object, monkeypatch:
     np.testing.assert_array_equal(*found)
     sizes = [t.permuted.shape[0] for t in permutation_steps(method, group(X, y, qid), 70)]  # type: ignore[arg-type]
     assert sizes == [64, 70]
+
+
+def test_what_is_shared_has_the_bits_of_one_blas_thread() -> None:
+    # So many features that BLAS would cut its sums into one part a thread.
+    rng, qid = np.random.default_rng(0), np.sort(np.random.default_rng(1).integers(0, 40, 3000))
+    X, y = rng.random((3000, 136)), rng.integers(0, 3, 3000).astype(float)
+    found = []
+    for count in (1, 2):
+        with blas().limit(limits=count):
+            found.append(permutation_test(RankRLS(), X, y, qid, 17))
+    np.testing.assert_array_equal(found[0].permuted, found[1].permuted)
+    np.testing.assert_array_equal(found[0].observed, found[1].observed)
+
+
+def test_what_is_free_just_now_changes_no_bit_but_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, qid = ranked()
+    method = GreedyRankRLS(n_features_to_select=3)
+    expected = permutation_test(method, X, y, qid, 9).permuted
+    needed = 8.0 * 30 * 7 * (2 * 7 + 4 * 3)
+    monkeypatch.setattr(memory, "available", lambda: needed)
+    np.testing.assert_array_equal(permutation_test(method, X, y, qid, 9).permuted, expected)
+    monkeypatch.setattr(memory, "available", lambda: needed - 1)
+    with pytest.raises(OutOfMemoryError, match="240 documents with 6 features need "):
+        permutation_test(method, X, y, qid, 9)
 
 
 def test_labels_stay_in_their_queries() -> None:

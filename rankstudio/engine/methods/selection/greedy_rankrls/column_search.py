@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, Products
 from rankstudio.engine.querywise.nested_rankrls import factorise
-from rankstudio.engine.support.threads import blas, share
+from rankstudio.engine.support.threads import STEADY, share
 
 _PARTS = 4  # of the candidates at least, for threads to share
 _AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go, a megabyte a number
@@ -74,7 +74,7 @@ class OnDemandSearch:
         count = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
         parts = np.array_split(candidates, count)
         changes = [np.empty(0)] * count
-        with blas().limit(limits=1):
+        with STEADY:
             compare = self._comparison()
 
             def work(part: int) -> None:
