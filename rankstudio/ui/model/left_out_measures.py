@@ -107,7 +107,7 @@ class LeftOutMeasures(QObject):
     def possible(self) -> bool:
         """Whether what ranks has such predictions of the open data."""
         dataset, plan = self._session.dataset, self._plan
-        if dataset is None or not self._session.has_documents or plan.preferences:
+        if dataset is None or not self._session.has_documents:
             return False
         return plan.can_leave_out and all(fold.train.n_queries > 1 for fold in dataset.folds)
 

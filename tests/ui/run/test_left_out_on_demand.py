@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data.test_preferences_in_the_window import write_preferences
 from hands import pick
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
@@ -227,3 +229,37 @@ def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindo
     plan = record.plan.changed(select_by="leave-query-out NDCG@5", folds=(1,))
     expected = run_plan(plan, window.session.dataset).folds[0].paths[at]
     assert drawn(window)[1] == expected.validation["leave-query-out NDCG@5"].tolist()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "greedy-rankrls", "parameters": GREEDY},
+        {
+            "method": "greedy-rankrls",
+            "parameters": {"regularization": (1.0,), "n_features_to_select": 2},
+            "ranker": "kernel-rankrls",
+            "ranker_parameters": {"regularization": (0.5,), "gamma": (0.5,), "n_basis": 20},
+        },
+    ],
+)
+def test_a_run_from_preferences_has_the_box_too(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    assert window.session.dataset is not None
+    path = write_preferences(tmp_path / "clicks.csv", window.session.dataset)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    window.commands["open_preferences"].trigger()
+    wait_until(lambda: bool(window.session.plan.preferences))
+    record = ran(window, **changes)
+    assert record.plan.preferences
+    window.session.look_at(1)
+    settle(window)
+    box = box_of(window)
+    assert box.isVisible() and window.commands["left_out"].isEnabled()
+    asked(window)
+    chosen = record.folds[1].chosen.unit.position
+    found = drawn(window)[1]
+    assert found == chosen_by_it(window, record)[1, chosen]
+    labels = run_plan(record.plan.changed(select_by=MAP, preferences={}, folds=(1,)), window.session.dataset)
+    assert found != labels.folds[0].paths[chosen].validation[MAP].tolist()
