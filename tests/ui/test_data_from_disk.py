@@ -114,7 +114,7 @@ def test_how_the_next_run_goes_is_said_as_its_plan_changes(
         assert not window.sections.forecast.refusal
         window.models.memory_budget.ask("3MB")
         wait_until(lambda: label.text().endswith("budget 3.0 MB."))
-        window.session.change("kernel", method="kernel-rankrls", parameters={})
+        window.session.change("kernel", method="kernel-rankrls", parameters={"n_basis": None})
         wait_until(lambda: "Kernel RankRLS needs" in label.text())
         assert label.property("role") == "error"
         window.commands["run"].trigger()

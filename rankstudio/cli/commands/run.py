@@ -216,7 +216,8 @@ def carry_out(
         plan = _given_plan(plan, *given, dataset)
     if out is not None:
         refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
-    for warning in dict.fromkeys(dataset.warnings):
+    note = "" if "convention" in stated else _labels_note(dataset)
+    for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
         print(f"Note: {warning}", file=sys.stderr)
     with logged(store, dataset.name) as log:
         with study_at(study, out) as kept, stopping() as stop:
@@ -232,6 +233,14 @@ def carry_out(
             all_documents = out / REFITTED if out is not None and refitted and not stopped else None
             log.finish(result, all_documents, stopped=stopped)
     return result, stopped
+
+
+def _labels_note(dataset: FoldedDataset) -> str:
+    """Return what there is to say of the labels and the usual convention of data."""
+    from rankstudio.engine.analysis.convention_note import convention_note
+
+    greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
+    return convention_note(dataset.known, greatest, dataset.convention)
 
 
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:

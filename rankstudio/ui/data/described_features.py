@@ -157,7 +157,7 @@ _RANGE = Column(
     value=_range,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
     tooltip=tr("Least and greatest value"),
-    width=104,
+    width=130,
 )
 _MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
 _ZEROS = Column(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rankstudio.engine.analysis.convention_note import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support import memory
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.widgets import Fact
 
 _MOST_LABELS = 6
@@ -44,9 +46,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return as what a dataset was read, as a sentence."""
     read_as, train = dataset.read_as, dataset.folds[0].train
-    counts = tr("{n_features} features, {n_queries} queries in the first part").format(
-        n_features=train.n_features, n_queries=train.n_queries
-    )
+    features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
+    queries = trn("{n:,} query in the first part", "{n:,} queries in the first part", train.n_queries)
+    counts = f"{features}, {queries.format(n=train.n_queries)}"
     if read_as.part:
         told = tr(
             "Read as {format}: the query is in {qid}, the label in {label}, the part in {part}; {counts}. "
@@ -88,8 +90,8 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     queries = " / ".join(f"{part.n_queries:,}" for part in parts)
     about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
     return (
-        Fact(names, documents, tooltip=about),
-        Fact(tr("queries"), queries, tooltip=_without_relevant(summary)),
+        Fact(names, documents, tooltip=about, wraps=True),
+        Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True),
         features_row(fold.train.n_features, summary),
     )
 
@@ -148,6 +150,18 @@ def _named(features: Sequence[FeatureSummary]) -> str:
 def _without_relevant(summary: DatasetSummary | None) -> str:
     if summary is None or not summary.without_relevant:
         return ""
-    return tr("{without_relevant:,} of {n_queries:,} have no relevant document.").format(
-        without_relevant=summary.without_relevant, n_queries=summary.n_queries
-    )
+    return trn(
+        "{n:,} of {n_queries:,} has no relevant document.",
+        "{n:,} of {n_queries:,} have no relevant document.",
+        summary.without_relevant,
+    ).format(n=summary.without_relevant, n_queries=summary.n_queries)
+
+
+def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key: str) -> tuple[Fact, ...]:
+    """Return by which convention data are measured whose labels it was not made for."""
+    greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
+    about = convention_note(dataset.known, greatest, key)
+    if not about:
+        return ()
+    note = tr("labels up to {greatest:g}").format(greatest=greatest)
+    return (Fact(convention(key).label, "", note, tooltip=about),)

@@ -8,7 +8,14 @@ from PySide6.QtWidgets import QComboBox
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.data.facts import all_folds_facts, fold_facts, label_rows, memory_facts, read_as_facts
+from rankstudio.ui.data.facts import (
+    all_folds_facts,
+    convention_facts,
+    fold_facts,
+    label_rows,
+    memory_facts,
+    read_as_facts,
+)
 from rankstudio.ui.data.preferences_view import PreferencesView
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -42,6 +49,7 @@ class DataPanel(Panel):
         self._sources.clicked.connect(self.sourcesAsked)
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
+        self._convention = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name=tr("fold")), "data-folds")
@@ -89,6 +97,8 @@ class DataPanel(Panel):
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
         """Show which convention the measures follow, and whether the features were scaled."""
         self.set_caption(convention(key).label + (tr(" · scaled") if scaled else ""))
+        self._convention = key
+        self._refresh()
 
     def set_fold(self, number: int | None) -> None:
         """Show another fold, or all; tells nobody."""
@@ -128,7 +138,8 @@ class DataPanel(Panel):
             return
         summary, fold = self.summary(), self._shown_fold()
         rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
-        self._facts.set_rows((*rows, *memory_facts(self._dataset), *read_as_facts(self._dataset)))
+        said = convention_facts(self._dataset, summary, self._convention)
+        self._facts.set_rows((*rows, *said, *memory_facts(self._dataset), *read_as_facts(self._dataset)))
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:

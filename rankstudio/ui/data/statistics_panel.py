@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.described_features import NAME_WIDTH, DescribedFeature, feature_columns, giving_way
 from rankstudio.ui.data.preview import DocumentTable
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.histogram import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -148,10 +148,19 @@ class StatisticsPanel(Panel):
 
 def _headline(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
-    return tr(
-        "{n_documents:,} documents of {n_queries:,} queries, {min:,} to {max:,} documents a "
-        "query, median {median:g}; {without_relevant:,} queries have no relevant document."
-    ).format(
+    text = trn(
+        "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents a query, median "
+        "{median:g};",
+        "{n_documents:,} documents of {n_queries:,} queries, {min:,} to {max:,} documents a query, median "
+        "{median:g};",
+        summary.n_queries,
+    )
+    lacking = trn(
+        "{without_relevant:,} query has no relevant document.",
+        "{without_relevant:,} queries have no relevant document.",
+        summary.without_relevant,
+    )
+    return f"{text} {lacking}".format(
         n_documents=summary.n_documents,
         n_queries=summary.n_queries,
         min=sizes.min(),

@@ -27,6 +27,8 @@ class Fact:
         Of the note.
     tooltip : str
         Says more about the fact.
+    wraps : bool
+        Whether too long a value goes on in another line, at a blank, and is not cut.
     """
 
     key: str
@@ -34,6 +36,7 @@ class Fact:
     note: str = ""
     role: str = "warning"
     tooltip: str = ""
+    wraps: bool = False
 
 
 class KeyValue(QWidget):
@@ -93,9 +96,11 @@ def _differ_in_value(one: Fact, other: Fact) -> bool:
 def _value(row: Fact) -> QWidget:
     """Return the right half of a fact."""
     half = named(QWidget(), tip=row.tooltip)
-    value = ElidedLabel(row.value)
+    value = PlainLabel(row.value) if row.wraps else ElidedLabel(row.value)
+    value.setWordWrap(row.wraps)
     value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
+    value.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
     line = fill(QHBoxLayout(half), (value, 1), margins=(0, 0, 0, 0), spacing=0)
     if row.note:
         line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
@@ -62,8 +64,9 @@ class MemoryEstimate:
 
     @property
     def runs(self) -> bool:
-        """Whether there is memory enough."""
-        return self.least <= max(self.budget, _LITTLE)
+        """Whether there is memory enough; shards of mapped files go with less than their budget, too."""
+        enough = memory.available() if self.need.by_shards else self.budget
+        return self.least <= max(enough, _LITTLE)
 
     @property
     def sentence(self) -> str:
@@ -106,7 +109,7 @@ class MemoryEstimate:
             m=f"{self.m:,}",
             n=f"{self.n:,}",
             budget=memory.size(self.budget),
-            advice=tr(" or ").join(self._advice()),
+            advice=_alternatives(self._advice()),
         )
 
     def refuse(self) -> None:
@@ -127,12 +130,14 @@ class MemoryEstimate:
         """Return what would make it run, one by one."""
         found = []
         if self.least <= memory.available():
-            found.append(tr("a memory budget of {size} (--memory)").format(size=memory.size(self.least)))
+            text = tr("a memory budget of {size} (--memory, in the window Run, Workers)")
+            found.append(text.format(size=memory.size(_rounded_up(self.least))))
         if self.need.fits:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
         if not self.need.by_shards and self.m > DOCUMENTS:
-            able = [entry.label for entry in methods() if not entry.lacking and entry.load().accepts_shards]
+            able = [one.label for one in methods() if not one.lacking and one.load().accepts_shards]
+            able = [label for label in able if "," not in label]
             text = tr("a method that goes shard by shard, such as {methods}")
             found.append(text.format(methods=", ".join(able[:_NAMES])))
         return found
@@ -145,3 +150,15 @@ def _algorithms() -> dict[str, str]:
         "algorithm1": tr("by Algorithm 1"),
         "columns": tr("by columns"),
     }
+
+
+def _alternatives(texts: Sequence[str]) -> str:
+    """Return "one, another or a third"."""
+    *others, last = texts
+    return tr(" or ").join(filter(None, (", ".join(others), last)))
+
+
+def _rounded_up(n_bytes: float) -> float:
+    """Return no fewer bytes, of which `memory.size` tells all."""
+    unit = 1e8 if n_bytes >= 1e9 else 1e6
+    return ceil(n_bytes / unit) * unit

@@ -53,7 +53,8 @@ def plot_run(run: RunResult, name: str | None = None, ax: Axes | None = None) ->
         values = zip(run.plan.axes, combination[0].unit.values, strict=True)
         label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
         _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
-    _label(ax, paths, name, f"{run.data_name}: {run.plan.title}, mean over {len(run.folds)} folds")
+    over = f", mean over {len(run.folds)} folds" if len(run.folds) > 1 else ""
+    _label(ax, paths, name, f"{run.data_name}: {run.plan.title}{over}")
     if len(run.plan.combinations) > 1:
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax

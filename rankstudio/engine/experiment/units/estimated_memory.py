@@ -66,6 +66,9 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     on_disk = in_file(train.X)
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
+    # Inner folds hold their documents; of what is left out others are copied.
+    besides = (plan.inner + left_out) * NUMBER * train.n_documents * train.n_features
+    besides += sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
     shape = DataShape(
         train.n_documents,
         train.n_features,
@@ -74,15 +77,12 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
         workers.count if workers.share_shards else threads.available(),
         on_disk,
         SETTINGS,
-        budget,
+        budget - besides,
     )
     label, need = _of_plan(plan, shape, train.feature_ids)
     if not (shape.sharded and need.by_shards):
         need = need.times(min(workers.count, len(plan.combinations)))
-    # Inner folds hold their documents; of what is left out others are copied.
-    need = need.plus((plan.inner + left_out) * shape.documents)
-    measured = sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
-    return MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(measured), budget)
+    return MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget)
 
 
 def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:

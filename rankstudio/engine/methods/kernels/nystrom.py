@@ -197,11 +197,16 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 
 
 def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False) -> MemoryNeed:
-    """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`."""
+    """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`.
+
+    Where there is room, what another kernel function made of the documents is kept besides.
+    """
     needed = _n_bytes(shape.m, n_basis, exact)
+    kept = 0.0 if exact else 8.0 * shape.m * min(shape.m, n_basis or shape.m)
     free = shape.free - shape.read
     fits = "" if needed <= free else f"n_basis={_fitting(shape.m, free)}"
-    return MemoryNeed(shape.read + needed, fits=fits)
+    least = shape.read + needed
+    return MemoryNeed(least, usual=least + kept, fits=fits)
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
