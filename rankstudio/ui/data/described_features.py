@@ -123,7 +123,12 @@ def _range(row: DescribedFeature) -> str:
     summary = row.summary
     if summary.minimum == summary.maximum:
         return number(summary.minimum)
-    return f"{_short(summary.minimum)} … {_short(summary.maximum)}"
+    return " … ".join(_shorter(value) for value in (summary.minimum, summary.maximum))
+
+
+def _shorter(value: float) -> str:
+    """Return a number for a narrow column, with three digits where its place is told by zeros before them."""
+    return f"{value:.3g}".replace("-", "−") if 0 < abs(value) < 1 else _short(value)
 
 
 _ID = Column("feature_id", tr("id"), "right", width=44, tone="muted")
@@ -157,7 +162,7 @@ _RANGE = Column(
     value=_range,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
     tooltip=tr("Least and greatest value"),
-    width=130,
+    width=116,
 )
 _MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
 _ZEROS = Column(
@@ -205,7 +210,7 @@ _WARNING = Column(
     tone="warning",
     hint=lambda row: row.warning_text,
     tooltip=tr("What is odd about the feature; the mouse over a word says why"),
-    width=122,
+    width=112,
 )
 
 

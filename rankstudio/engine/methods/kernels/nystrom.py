@@ -199,10 +199,10 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False) -> MemoryNeed:
     """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`.
 
-    Where there is room, what another kernel function made of the documents is kept besides.
+    Where there is room, what two other kernel functions made of the documents is kept besides.
     """
     needed = _n_bytes(shape.m, n_basis, exact)
-    kept = 0.0 if exact else 8.0 * shape.m * min(shape.m, n_basis or shape.m)
+    kept = min(2e9, 16.0 * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
     fits = "" if needed <= free else f"n_basis={_fitting(shape.m, free)}"
     least = shape.read + needed
