@@ -162,7 +162,7 @@ _RANGE = Column(
     value=_range,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
     tooltip=tr("Least and greatest value"),
-    width=116,
+    width=126,
 )
 _MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
 _ZEROS = Column(
@@ -210,7 +210,7 @@ _WARNING = Column(
     tone="warning",
     hint=lambda row: row.warning_text,
     tooltip=tr("What is odd about the feature; the mouse over a word says why"),
-    width=112,
+    width=102,
 )
 
 
