@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +19,10 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 import pytest
 from fuzz_report import rows_of, table
 from hypothesis import settings
+
+# Modules are compiled once, whatever the surroundings say: the tests start hundreds of processes.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The window speaks the system's language, and tests read English. Qt reads this where it would read LANG.
 os.environ["LANGUAGE"] = "en"
@@ -58,6 +64,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for folder, marker in MARKERS.items():
             if item.path.is_relative_to(folder):
                 item.add_marker(marker)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now, and thousands of tests, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 _GRACE = 2.0  # seconds for threads that are on their way out

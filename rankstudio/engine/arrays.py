@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,3 +14,18 @@ Bytes = NDArray[np.uint8]
 Int32s = NDArray[np.int32]
 Indices = Int32s | Ints
 """Row or column numbers of a sparse matrix, which SciPy keeps in 32 bits where they fit."""
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def unwritable(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a view of an array through which nothing is written.
+
+    Kernels are compiled once more for arrays that may be written to: so that they are compiled for one kind
+    alone, data are given to them as data of files are.
+    """
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics import _kernels, _truth
 from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_space
@@ -271,7 +271,7 @@ def _ranked(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))
-    return ranked, rank_all(rows, query_ptr, level, ranked, order, *space)
+    return ranked, rank_all(rows, unwritable(query_ptr), level, ranked, order, *space)
 
 
 def _not_a_number(document: int, model: int) -> DatasetError:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.querywise import _rows_kernel as kernels
 from rankstudio.engine.support.threads import share
 
@@ -37,7 +37,7 @@ class Queries:
     """
 
     def __init__(self, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
-        self.ptr = ptr
+        self.ptr = unwritable(ptr)
         self._executor, self._workers = executor, workers
         m = int(ptr[-1])
         cuts = np.unique(np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))).tolist()
@@ -68,7 +68,7 @@ class Linear:
     """
 
     def __init__(self, X: Floats, queries: Queries) -> None:
-        self.X = X
+        self.X = unwritable(X)
         self.queries = queries
         self._heavy = X.size > _HEAVY
 

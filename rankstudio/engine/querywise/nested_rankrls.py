@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.blocks import VALUES, solve_lower
 
@@ -86,7 +86,9 @@ def left_out_errors(
     # By columns in memory, so that the kernel reads one feature's documents side by side.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
-    nested_errors(V, labels, ptr, along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors)
+    nested_errors(
+        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors
+    )
     return errors
 
 

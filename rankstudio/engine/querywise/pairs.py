@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.querywise import _pairs_kernel as kernels
 from rankstudio.engine.querywise._labels_kernel import rank_labels
 from rankstudio.engine.querywise._rows_kernel import dot
@@ -50,7 +50,7 @@ class Pairs(Queries):
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower, self.higher = np.empty(y.size), np.empty(y.size)
-        rank_labels(y, ptr, self.level, self.n_levels, self.lower, self.higher)
+        rank_labels(unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher)
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
         self._long = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
 from rankstudio.engine.support.threads import STEADY
@@ -57,6 +57,11 @@ class QueryData:
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
     n_settings: int = 1
     preferences: Preferences | None = None
+
+    def __post_init__(self) -> None:
+        """Keep documents and queries as views through which nothing is written."""
+        for name in ("X", "y", "ptr"):
+            object.__setattr__(self, name, unwritable(getattr(self, name)))
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -237,7 +242,7 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     from rankstudio.engine.querywise._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
 
     out = np.empty_like(values) if out is None else out
-    centre_rows(values, ptr, out, np.empty(values.shape[1]))
+    centre_rows(unwritable(values), unwritable(ptr), out, np.empty(values.shape[1]))
     return out
 
 

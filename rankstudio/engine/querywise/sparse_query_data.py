@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.querywise.magnitude import check_magnitudes, column_name
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels, rows_by_query
@@ -46,6 +46,11 @@ class SparseQueryData:
     ptr: Ints
     order: Ints | None = None
     preferences: Preferences | None = None
+
+    def __post_init__(self) -> None:
+        """Keep labels and queries as views through which nothing is written."""
+        for name in ("y", "ptr"):
+            object.__setattr__(self, name, unwritable(getattr(self, name)))
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:

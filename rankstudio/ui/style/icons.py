@@ -71,10 +71,16 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
     size : int
         In logical pixels.
     """
+    return _icon(name, theme.colors.role(role), theme.colors.faint, size)
+
+
+@cache
+def _icon(name: str, color: str, faint: str, size: int) -> QIcon:
+    """Draw an icon in its two colours, once for all buttons and actions that bear it."""
     made = QIcon()
     for ratio in _RATIOS:
-        made.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
-        made.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
+        made.addPixmap(pixmap(name, color, size, ratio), QIcon.Mode.Normal)
+        made.addPixmap(pixmap(name, faint, size, ratio), QIcon.Mode.Disabled)
     return made
 
 

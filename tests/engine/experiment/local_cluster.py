@@ -39,6 +39,11 @@ class LocalCluster:
         self.workers.append(worker)
         return worker
 
+    def keep(self, count: int) -> None:
+        """Start workers until there are so many; a test that ends one takes it out of `workers`."""
+        while len(self.workers) < count:
+            self.add_worker()
+
     def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         if cache is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.data import memory_mapped
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
@@ -60,6 +60,11 @@ class ShardedQueryData:
     columns: tuple[int, ...] = ()
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep documents and queries as views through which nothing is written; copies are still made."""
+        for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
+            object.__setattr__(self, name, unwritable(getattr(self, name)))
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
@@ -117,7 +122,7 @@ class ShardedQueryData:
             np.take(self.source._rows(index), self.columns, axis=1, out=rows, mode="clip")
             self.source.release(index)
             self._copied.add(index)
-        return rows
+        return unwritable(rows)
 
     def release(self, index: int) -> None:
         """Let the mapped pages of a shard go."""

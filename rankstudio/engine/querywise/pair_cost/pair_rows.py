@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, unwritable
 from rankstudio.engine.querywise.pair_cost.class_rows import Rows, class_rows
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.query_data import QueryData
@@ -23,6 +23,10 @@ class PairRows(QueryData):
     leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the targets
     and ``ptr`` where each query's rows begin.
     """
+
+    def __post_init__(self) -> None:
+        """Keep the rows as centred data are, which may be written to."""
+        object.__setattr__(self, "ptr", unwritable(self.ptr))
 
     @classmethod
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:

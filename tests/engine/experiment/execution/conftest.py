@@ -8,13 +8,12 @@ import pytest
 from experiment.local_cluster import LocalCluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     pytest.importorskip("distributed")
     made = LocalCluster(tmp_path_factory.mktemp("cluster"))
     try:
-        made.add_worker()
-        made.add_worker()
+        made.keep(2)
         yield made
     finally:
         made.close()

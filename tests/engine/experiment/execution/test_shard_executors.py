@@ -108,11 +108,13 @@ def test_a_cluster_gives_the_same_bits_with_a_worker_killed_in_the_middle(
     cluster: LocalCluster, expected: tuple[list[Floats], list[Floats]]
 ) -> None:
     killed: list[int] = []
+    cluster.keep(2)
 
     def kill(session: Any, _: float) -> None:
         if not killed:
-            cluster.workers[0].kill()
-            killed.append(cluster.workers[0].pid)
+            worker = cluster.workers.pop(0)
+            worker.kill()
+            killed.append(worker.pid)
 
     with on_cluster(cluster.address) as workers:
         data = problem(workers)
