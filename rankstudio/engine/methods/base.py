@@ -52,6 +52,11 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """Whether it does so with its parameters; those that ask for all documents at once do not."""
         return self.accepts_shards
 
+    @property
+    def leaves_out_by_shards(self) -> bool:
+        """Whether it scores left-out queries shard by shard with its parameters, if at all."""
+        return False
+
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return what :meth:`work` needs of memory for data of a shape, before there are any."""
         by_shards = shape.sharded and self.goes_by_shards
@@ -111,13 +116,12 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     def left_out_scorer(
         self, data: ShardedQueryData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Generator[WorkProgress, None, LeftOutScorer]:
         """Return what scores the documents of each shard as :meth:`left_out` does, with signs of life.
 
-        None where that takes all documents at once.
+        Only where ``leaves_out_by_shards`` says so.
         """
-        return None
-        yield
+        raise NotImplementedError
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.

@@ -98,7 +98,8 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
         for entry, method in learned:
             found.append((entry.label, method.memory_need(shape)))
         # These look at all documents, whatever learns.
-        if shape.sharded and (plan.preferences or plan.leaves_out or plan.ranker_entry is not None):
+        leaves_out_whole = plan.leaves_out and not learned[-1][1].leaves_out_by_shards
+        if shape.sharded and (plan.preferences or leaves_out_whole):
             found.append((plan.title, whole_need(shape)))
     return max(found, key=lambda pair: (pair[1].least, not pair[1].by_shards))
 

@@ -62,12 +62,11 @@ class LeftOutQueries:
     ) -> Generator[WorkProgress, None, dict[str, Floats]]:
         """Return the measures in each query, by shards where there are several and the ranker can."""
         train, plan = self._train, self._plan
-        if isinstance(train, ShardedQueryData):
+        if isinstance(train, ShardedQueryData) and ranker.leaves_out_by_shards:
             scorer = yield from ranker.left_out_scorer(train, columns)
-            if scorer is not None:
-                names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
-                table = yield from measured_left_out(train, scorer, plan.convention, names)
-                return dict(zip(names, table, strict=True))
+            names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
+            table = yield from measured_left_out(train, scorer, plan.convention, names)
+            return dict(zip(names, table, strict=True))
         whole = in_memory(train, (plan.ranker_entry or plan.entry).label)
         scores = np.zeros(len(whole.y))
         if columns:

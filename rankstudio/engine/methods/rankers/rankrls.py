@@ -140,6 +140,11 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
         return self.accepts_shards and self.pairs == "query" and self.solver != "cg"
 
+    @property
+    def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
+        pairs: str = self.checked("pairs")
+        return pairs == "query"
+
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         by_shards = shape.sharded and self.goes_by_shards
         return super().memory_need(shape) if by_shards else rankrls_need(shape, _MOST_BYTES)
@@ -275,10 +280,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         shards = by_shards(data)
-        if isinstance(shards, ShardedQueryData):
-            scorer = finish(self.left_out_scorer(shards, columns))
-            if scorer is not None:
-                return left_out_of_shards(shards, scorer)
+        if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
+            return left_out_of_shards(shards, finish(self.left_out_scorer(shards, columns)))
         whole: QueryData = in_memory(data, "RankRLS")
         if _statistics_fit(whole):
             _ = whole.statistics  # of which those of some features are cut out, whoever asked before
@@ -287,9 +290,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: ShardedQueryData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
-        if self.checked("pairs") != "query":
-            return None
+    ) -> Generator[WorkProgress, None, LeftOutScorer]:
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
 
     def _left_out_models(self, data: QueryData, regularization: float) -> Floats:
@@ -304,7 +305,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> list[Floats]:
         """Return the centred scores (m,) for each λ by the models learned without each query."""
         shards = by_shards(data)
-        if isinstance(shards, ShardedQueryData) and self.checked("pairs") == "query":
+        if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
             found: Iterable[Floats] = left_out_predictions(shards, grid, self.pair_cost())
         else:
             models = (self._left_out_models(data, value) for value in grid)

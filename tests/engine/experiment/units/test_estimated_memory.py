@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, mem
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import memory
 
+LEFT_OUT = "leave-query-out MAP"
 DOCUMENTS, FEATURES = 3_000_000, 100  # 2.4 GB, of which no byte is written: the file has a hole
 
 
@@ -106,6 +107,16 @@ def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> 
         assert estimated(hollow).runs
         assert not estimated(hollow, "ranksvm", kernel="rbf", n_basis=50).runs
         assert estimated(hollow, "ranksvm").runs
+
+
+def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(hollow: FoldedDataset) -> None:
+    with memory.within(1e9):
+        for key in ("greedy-rankrls", "rankrls"):
+            assert estimate(Plan("hollow", key, {}, LEFT_OUT), hollow).runs
+        assert not estimate(Plan("hollow", "rankrls", {"pairs": "all"}, LEFT_OUT), hollow).runs
+        selected = Plan("hollow", "single-feature", {}, LEFT_OUT, ranker="rankrls")
+        assert estimate(selected, hollow).runs
+        assert not estimate(selected.changed(ranker="kernel-rankrls", ranker_parameters={}), hollow).runs
 
 
 def test_more_workers_need_more(hollow: FoldedDataset) -> None:

@@ -171,6 +171,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         alone = all(len(group) == 1 for group in self.groups)
         return self.accepts_shards and alone and self._sums_suffice()
 
+    @property
+    def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
+        return True
+
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import path_need  # noqa: PLC0415
 
@@ -223,7 +227,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: ShardedQueryData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Generator[WorkProgress, None, LeftOutScorer]:
         return self._ranker.left_out_scorer(data, columns)
 
     @property
