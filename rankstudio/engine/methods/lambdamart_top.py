@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
+from rankstudio.engine.methods.shards.sharded_data import TrainingData
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -62,6 +64,9 @@ class LambdaMARTTop(GrowingSelector):
     3
     """
 
+    accepts_shards = True
+    shares_shards = False
+
     booster_: Any
     gains_: Floats
 
@@ -85,7 +90,11 @@ class LambdaMARTTop(GrowingSelector):
         self.feature_fraction = feature_fraction
         self.seed = seed
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        copied = 0.0 if shape.on_disk else shape.documents  # with some of the features
+        return self._ranker().memory_need(shape).plus(copied)
+
+    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: LambdaMART with it and all before it.
 
         Where no split gains anything, the one step is the model without a feature.
@@ -93,14 +102,12 @@ class LambdaMARTTop(GrowingSelector):
         wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
-        parameters = {
-            name: value for name, value in self.get_params().items() if name != "n_features_to_select"
-        }
-        ranker = LambdaMART(**parameters)
-        gains = np.zeros(data.X.shape[1])
-        for step in ranker.learn(data):
-            gains = step.coef
-            yield WorkProgress("growing trees with all features", step.number / self.n_rounds)
+        ranker, gains = self._ranker(), np.zeros(data.X.shape[1])
+        number = 0
+        for grown in ranker.work(data):
+            if isinstance(grown, Step):
+                gains, number = grown.coef, grown.number
+            yield WorkProgress("growing trees with all features", number / self.n_rounds)
         self.gains_ = gains
         order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
@@ -109,6 +116,11 @@ class LambdaMARTTop(GrowingSelector):
                 yield replace(told, candidates=without(gains, list(told.selected[:-1])))
             else:
                 yield told
+
+    def _ranker(self) -> LambdaMART:
+        parameters = self.get_params()
+        del parameters["n_features_to_select"]
+        return LambdaMART(**parameters)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         super()._finish(data, taken)

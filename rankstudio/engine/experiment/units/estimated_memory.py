@@ -80,7 +80,7 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
         budget - besides,
     )
     label, need = _of_plan(plan, shape, train.feature_ids)
-    if not (shape.sharded and need.by_shards):
+    if not (shape.sharded and need.by_shards and (plan.entry.given or plan.entry.load().shares_shards)):
         need = need.times(min(workers.count, len(plan.combinations)))
     return MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget)
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart_shards import sample_seed, shard_rows
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
@@ -24,8 +24,16 @@ LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""
 
 _SAMPLE = 200_000  # documents of which LightGBM finds the bins
+_SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
 _PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
 _WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
+
+
+class _Grown:
+    """The trees of a run, and the training data while these are needed."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster = booster
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +44,20 @@ class TreeStep(Step):
 
     Attributes
     ----------
-    booster : lightgbm.Booster
+    grown : object
         The model of the whole run, to which later rounds add trees, and with it the binned training data:
-        one for all steps. The first ``number`` trees are this step's.
+        one for all steps. Data of several shards go when the run ends. The first ``number`` trees are this
+        step's.
     """
 
     linear: ClassVar[bool] = False
 
-    booster: Any
+    grown: _Grown
+
+    @property
+    def booster(self) -> Any:
+        """The model of the whole run as a ``lightgbm.Booster``."""
+        return self.grown.booster
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
@@ -61,7 +75,7 @@ class TreeStep(Step):
 
     def detached(self) -> Any:
         """Return the model up to this round as a booster without the training data."""
-        return _library().Booster(model_str=self.model_text())
+        return _without_data(self.model_text())
 
 
 class LambdaMART(LinearRanker):
@@ -153,8 +167,9 @@ class LambdaMART(LinearRanker):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         bins = float(shape.m) * shape.n  # a byte each
-        sample = 16.0 * min(shape.m, _SAMPLE) * shape.n  # from which they are found: a value and its place
-        return MemoryNeed(shape.read + bins + sample + _PER_DOCUMENT * shape.m)
+        sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
+        read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
+        return MemoryNeed(read + bins + sample + _PER_DOCUMENT * shape.m, by_shards=shape.sharded)
 
     def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.
@@ -170,8 +185,6 @@ class LambdaMART(LinearRanker):
             For a parameter outside its range.
         DatasetError
             For labels or queries that LightGBM does not take.
-        OutOfMemoryError
-            Where mapped data are larger than the memory budget even when they are binned.
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
@@ -185,6 +198,7 @@ class LambdaMART(LinearRanker):
             parameters["data_random_seed"] = sample_seed(parameters["seed"])
         training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
         booster = lightgbm.Booster(parameters, training)
+        grown = _Grown(booster)
         loss = _Loss(data, parameters["lambdarank_truncation_level"])
         features, number = dict[int, None](), 0
         coef = np.zeros(data.X.shape[1])
@@ -195,9 +209,11 @@ class LambdaMART(LinearRanker):
                 total = booster.feature_importance("gain", iteration=number)
                 features.update(dict.fromkeys(_used(total - coef)))
                 coef = total
-                yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), booster=booster)
+                yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
             if nothing_gained and parameters["feature_fraction"] == 1.0:
-                return
+                break
+        if isinstance(data, ShardedQueryData):  # a path may have one run for each number of features
+            grown.booster = _without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
         """Return what LightGBM is told."""
@@ -277,6 +293,11 @@ def _check(data: TrainingData) -> None:
         raise DatasetError(
             f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
         )
+
+
+def _without_data(text: str) -> Any:
+    """Return the booster of a text."""
+    return _library().Booster(model_str=text)
 
 
 def _library() -> Any:

@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, refuse_larger
-
-_SAMPLE = 200_000  # documents from which LightGBM finds the bins
-_SAMPLED = 20  # bytes a value of those: as rows and as columns, and the numbers of their rows
-_BOOSTED = 64  # bytes a document: label, scores, derivatives, rows by leaves, and what measures
+from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 
 
 def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
@@ -22,14 +18,7 @@ def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
     ----------
     lightgbm : module
     data : ShardedQueryData
-
-    Raises
-    ------
-    OutOfMemoryError
-        Where the bins, a byte for each value, and what boosting keeps are larger than the memory budget.
     """
-    m, n = data.X.shape
-    refuse_larger(data, "LambdaMART", m * (n + _BOOSTED) + float(min(m, _SAMPLE)) * n * _SAMPLED)
     lightgbm.Sequence.register(_ShardRows)
     reader = _Reader(data)
     return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]

@@ -11,8 +11,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.rankers.rankboost_shards import (
+    STATE,
     THRESHOLDS,
     Beginning,
     RankBoostWork,
@@ -131,8 +132,8 @@ class RankBoost(LinearRanker):
         return self.n_rounds
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        if shape.sharded and self.goes_by_shards:
-            return super().memory_need(shape)
+        if shape.sharded:
+            return shard_need(shape, states=float(STATE + shape.n) * shape.m)
         return whole_need(shape, 3.0)  # a row for each feature, its order, and that before it is a number
 
     def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:

@@ -13,6 +13,8 @@ from rankstudio.engine.querywise.query_data import QueryData
 
 THRESHOLDS = 255
 """That a feature has at most: a bin is a byte."""
+STATE = 16
+"""Bytes that are kept of a document besides its bins: its score, and the order of labels."""
 
 
 @dataclass(frozen=True, eq=False)

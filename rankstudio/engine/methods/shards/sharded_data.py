@@ -171,26 +171,7 @@ def in_memory(data: Any, what: str) -> Any:
     """
     if not isinstance(data, ShardedQueryData):
         return data
-    refuse_larger(data, what, 2.0 * data.X.nbytes)
-    return data.whole
-
-
-def refuse_larger(data: ShardedQueryData, what: str, needed: float) -> None:
-    """Refuse data of several shards mapped from a file of which more is kept than the memory budget.
-
-    Parameters
-    ----------
-    data : ShardedQueryData
-    what : str
-        Who keeps it, for the text of the error.
-    needed : float
-        Bytes.
-
-    Raises
-    ------
-    OutOfMemoryError
-    """
-    free = budget()
+    needed, free = 2.0 * data.X.nbytes, budget()
     if len(data.shards) > 1 and in_file(data.X) and needed > free:
         raise OutOfMemoryError(
             tr(
@@ -205,3 +186,4 @@ def refuse_larger(data: ShardedQueryData, what: str, needed: float) -> None:
                 budget=size(free),
             )
         )
+    return data.whole

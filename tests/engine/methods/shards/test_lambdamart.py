@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from sharded_problems import cut, elsewhere, problem, steps
 
-from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
-from rankstudio.engine.methods.rankers.lambdamart_shards import _SAMPLE
+from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
+from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, TreeStep
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
-from rankstudio.engine.support import memory
 
 pytest.importorskip("lightgbm")
 
@@ -54,10 +52,29 @@ def test_bins_are_found_from_the_same_sample(seed: int) -> None:
     assert learned(method, data) == learned(method, cut(data, m))  # one shard, and so all at once
 
 
-def test_what_is_too_large_even_in_bins_is_refused(tmp_path: Path) -> None:
-    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float64, shape=(100_000, 4))
-    data = ShardedQueryData(X, np.zeros(100_000), np.arange(0, 100_001, 100))
-    with memory.within(5e6), pytest.raises(OutOfMemoryError, match=r"LambdaMART looks at all .* 14\.8 MB"):
-        steps(QUICK, data)
-    with memory.within(20e6):
-        steps(QUICK, data)
+def test_the_data_go_when_the_run_ends() -> None:
+    data, columns = problem(60), np.ascontiguousarray(problem(60).X.T)
+    during, scores = [], []
+    for told in QUICK.work(cut(data, 40)):
+        if isinstance(told, TreeStep):
+            during.append((told.booster, told.model_text()))
+            scores.append(told.scores(columns))
+    last = [step for step in steps(QUICK, cut(data, 40)) if isinstance(step, TreeStep)]
+    assert hasattr(during[0][0], "train_set")
+    assert not hasattr(last[-1].booster, "train_set")
+    for step, (_, text), before in zip(last, during, scores, strict=True):
+        assert step.model_text() == text
+        assert np.array_equal(step.scores(columns), before)
+
+
+def test_the_first_features_are_those_of_all_documents(tmp_path: Path) -> None:
+    data, columns = problem(60), np.ascontiguousarray(problem(60).X.T)
+    method = LambdaMARTTop(3, n_rounds=4, num_leaves=4, min_data_in_leaf=3)
+    whole = steps(method, data)
+    for other in elsewhere(data, 40, tmp_path):
+        found = steps(method, other)
+        assert [step.selected for step in found] == [step.selected for step in whole]
+        for one, step in zip(whole, found, strict=True):
+            assert np.array_equal(step.scores(columns), one.scores(columns))
+            assert np.array_equal(step.coef, one.coef)
+            assert step.criterion == one.criterion
