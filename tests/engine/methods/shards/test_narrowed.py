@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
 
-from rankstudio.engine import RankBoost, RankRLS, RankSVM
+from rankstudio.engine import KernelRankRLS, RankRLS, RankSVM
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
@@ -130,7 +130,7 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
     data = problem(60)
     np.save(tmp_path / "X.npy", data.X)
     mapped: ShardedQueryData = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
-    ranker = SelectedColumns(RankBoost(n_rounds=3), ((3,), (3, 0)))
+    ranker = SelectedColumns(KernelRankRLS(), ((3,), (3, 0)))
     whole = steps(ranker, data)
     with memory.within(2.0 * mapped.X.nbytes / 5 * 2):
         with pytest.raises(OutOfMemoryError):
@@ -140,5 +140,5 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
     for one, other in zip(found, whole, strict=True):
         assert np.array_equal(one.coef, other.coef)
         assert np.array_equal(one.scores(rows), other.scores(rows))
-    with memory.within(100.0), pytest.raises(OutOfMemoryError, match="RankBoost looks at all documents"):
+    with memory.within(100.0), pytest.raises(OutOfMemoryError, match="Kernel RankRLS looks at all documents"):
         steps(ranker, mapped)
