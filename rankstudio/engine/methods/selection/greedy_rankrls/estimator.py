@@ -27,6 +27,8 @@ from rankstudio.engine.querywise.query_data import QueryData, several_queries
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
+_MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices by shards may take that much of the disk
+
 
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
@@ -42,8 +44,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
 
-    More than 65,536 documents are learned from by shards, which may be larger than memory: forward, without
-    groups, by "auto", "statistics" or "rows". What else there is looks at all documents at once.
+    More than 65,536 documents are learned from by shards, which may be larger than memory, by "auto",
+    "statistics" or "rows"; floating, in groups and by back-fitting only where Gram matrices of the queries
+    take at most eight times as much as the documents. What else there is looks at all documents at once.
 
     Parameters
     ----------
@@ -207,6 +210,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
             yield from sharded_path(data, regularization, rules, cost, self.algorithm)
             return
+        if isinstance(data, ShardedQueryData) and self._gram_matrices_suffice(data, groups):
+            from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_search import (  # noqa: PLC0415 - numba
+                on_demand_path,
+            )
+
+            yield from on_demand_path(data, regularization, groups, rules, cost, self.search, self.fitting)
+            return
         rows = pair_rows(in_memory(data, "Greedy RankRLS"), cost)
         with ExitStack() as stack:
             k = groups.greatest(rules.k)
@@ -240,6 +250,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Tell whether the parameters ask for a path that needs no more of its queries than sums."""
         exact = self.search == "forward" and self.fitting == "pre"
         return exact and self.algorithm in ("auto", "statistics", "rows")
+
+    def _gram_matrices_suffice(self, data: ShardedQueryData, groups: ColumnGroups) -> bool:
+        """Tell whether Gram matrices of the queries are all that a path needs, and are not too large."""
+        (m, n), Q = data.X.shape, data.ptr.size - 1
+        others = self.fitting == "back" or self.search == "floating" or not groups.trivial
+        return others and self.algorithm in ("auto", "statistics") and Q * (n + 1) <= _MOST_STATISTICS * m
 
     def _select_groups(
         self, searches: Searches, groups: ColumnGroups, rules: Constraints

@@ -48,28 +48,32 @@ class Products(Protocol):
         """
 
 
-class StatisticsProducts:
+class GramProducts:
     """Products that are looked up in the Gram matrices of the queries.
 
     Parameters
     ----------
-    statistics : QueryStatistics
-        Of the training data.
+    gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
+        ``[X^_q y^_q]'[X^_q y^_q]`` for each query, side by side.
+    total : ndarray of shape (n + 1, n + 1)
+        The sum over all queries, of which these may be some.
+    n_queries : int
+        How many these are.
     """
 
-    def __init__(self, statistics: QueryStatistics) -> None:
-        n = statistics.n_features
-        self.n_queries = statistics.n_queries
-        self.informative = statistics.informative
-        self.labels: Floats = statistics.gram[:, n, n]
-        self._total = statistics.total
-        self._gram = statistics.in_blocks(kernels.BLOCK)
+    def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
+        n = total.shape[0] - 1
+        self.n_queries = n_queries
+        self.informative: Bools = np.diagonal(total)[:-1] > 0
+        self.labels: Floats = gram[:, n, n].reshape(-1)[:n_queries]
+        self.total = total
+        self.gram = gram
         self._index = np.full(n + 1, n)  # the labels' column, then those of the selected features
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
         rows = np.append(feature, self._index[: t + 1])
         self._index[t + 1] = feature
-        return np.ascontiguousarray(self._gram[:, rows, feature]), self._total[rows, feature]
+        return np.ascontiguousarray(self.gram[:, rows, feature]), self.total[rows, feature]
 
     def comparison(  # noqa: D102 - of the protocol
         self, factor: Floats, regularization: float, state: kernels.State
@@ -78,12 +82,26 @@ class StatisticsProducts:
 
         def changes(candidates: Ints) -> Floats:
             out, totals = np.empty(candidates.size), np.empty((candidates.size, index.size + 1))
-            totals[:, 0] = self._total[candidates, candidates]
-            totals[:, 1:] = self._total[np.ix_(candidates, index)]
-            kernels.changes_by_statistics(index, candidates, self._gram, totals, regularization, state, out)
+            totals[:, 0] = self.total[candidates, candidates]
+            totals[:, 1:] = self.total[np.ix_(candidates, index)]
+            kernels.changes_by_statistics(index, candidates, self.gram, totals, regularization, state, out)
             return out
 
         return changes
+
+
+class StatisticsProducts(GramProducts):
+    """Products that are looked up in the statistics of training data.
+
+    Parameters
+    ----------
+    statistics : QueryStatistics
+        Of the training data.
+    """
+
+    def __init__(self, statistics: QueryStatistics) -> None:
+        gram = statistics.in_blocks(kernels.BLOCK)
+        super().__init__(gram, statistics.total, statistics.n_queries)
 
 
 class ColumnProducts:

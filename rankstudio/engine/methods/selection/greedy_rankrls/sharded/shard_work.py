@@ -137,7 +137,7 @@ class GreedyState:
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute the products of a feature from the documents, where those of the next one belong."""
         gram, work = self._rows.next, np.empty(data.X.shape[1])
-        for block, (X, _, ptr) in enumerate(_blocks(data, self._work.cost)):
+        for block, (X, _, ptr) in enumerate(centred_blocks(data, self._work.cost)):
             products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
         return _over_queries(gram[:, 0])
 
@@ -157,7 +157,7 @@ def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statisti
     shapes = [(n,), (n,), (), (n, n) if work.whole else ()]
     squares, rights, labels, gram = _cut(scratch.lasting, blocks, shapes)
     total, grams = np.zeros((n + 1, n + 1)), np.empty((BLOCK, n + 1, n + 1) if work.whole else 0)
-    for block, (X, y, ptr) in enumerate(_blocks(data, work.cost)):
+    for block, (X, y, ptr) in enumerate(centred_blocks(data, work.cost)):
         width = ptr.size - 1
         if work.whole:
             found = query_grams(X, y, ptr, grams[:width])
@@ -177,7 +177,7 @@ def _statistics(data: QueryData, work: GreedyWork, scratch: Scratch) -> Statisti
     return Statistics((squares, rights, labels), total, gram)
 
 
-def _blocks(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats, Ints]]:
+def centred_blocks(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features, labels and ``ptr`` of ``BLOCK`` queries at a time, or the rows of a cost.
 
     They are good until the next ones come: fresh memory for each would cost more than what is computed.
