@@ -182,7 +182,7 @@ def test_shards_give_signs_of_life_and_steps_one_by_one() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"search": "floating"}, {"fitting": "back"}, {"groups": [[0, 1]]}, {"algorithm": "columns"}],
+    [{"algorithm": "columns"}, {"algorithm": "algorithm1"}, {"search": "floating", "algorithm": "columns"}],
     ids=str,
 )
 def test_what_needs_all_documents_at_once_has_them_where_they_fit(
