@@ -20,6 +20,7 @@ from rankstudio.engine.data.formats.file_reader import (
 )
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
 from rankstudio.engine.data.large.arrow_reader import arrow_size, read_arrow
+from rankstudio.engine.data.large.csv_reader import csv_width, read_csv_pieces
 from rankstudio.engine.data.large.letor_reader import LargePart, read_large, read_letor
 from rankstudio.engine.data.large.table_writer import Treatment
 from rankstudio.engine.data.letor import file_access
@@ -40,7 +41,9 @@ _HEAD = 1 << 16  # bytes that are looked at
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
 _ID = re.compile(rb"[ \t](\d{1,7}):")
-_BY_PIECES = ("letor", "sizes", "arrow")
+_BY_PIECES = ("letor", "sizes", "arrow", "csv")
+_SINGLE = ("sizes", "csv")
+_READERS = {"arrow": read_arrow, "csv": read_csv_pieces}
 
 Files = tuple[Path, ...]
 
@@ -105,7 +108,7 @@ def read_by_pieces(
     path = paths[0]
     beside = sizes_file(path)
     form = _form(path, told, read_beginning(path, _HEAD))
-    if form not in _BY_PIECES or (len(paths) > 1 and form == "sizes"):
+    if form not in _BY_PIECES or (len(paths) > 1 and form in _SINGLE):
         if len(paths) == 1:
             return None
         raise DatasetError(
@@ -126,7 +129,7 @@ def read_by_pieces(
         n_features,
         told,
     )
-    table, source = read_large(part, progress, read_arrow if form == "arrow" else read_letor)
+    table, source = read_large(part, progress, _READERS.get(form, read_letor))
     return FileContents(table, source, read_as(path, form, beside, table), True)
 
 
@@ -155,7 +158,7 @@ def _need(path: Path, told: DataColumns) -> FileMemory:
         return FileMemory(0.0, 0.0)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
-    width = max(map(int, set(_ID.findall(head))), default=1)
+    width = csv_width(head) if form == "csv" else max(map(int, set(_ID.findall(head))), default=1)
     return FileMemory(text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text)
 
 
@@ -167,4 +170,6 @@ def _form(path: Path, told: DataColumns, begin: bytes) -> str:
         packed = not file.read(len(ARROW)).startswith((PARQUET, ARROW))
     head: Bytes = np.frombuffer(begin, dtype=np.uint8)
     form = recognised_form(path, head, told, sizes_file(path), ReadProgress())
-    return "packed" if form == "arrow" and (packed or sizes_file(path) is not None) else form
+    if sizes_file(path) is not None and form in ("arrow", "csv"):
+        return "sized table"
+    return "packed" if form == "arrow" and packed else form

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from operator import add
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.large import checksums
 from rankstudio.engine.data.large.letor_reader import ChecksummedFiles, LargePart
+from rankstudio.engine.data.large.rows import add_documents, check_same, one_part
 from rankstudio.engine.data.large.table_folder import TableText
 from rankstudio.engine.data.large.table_writer import TableWriter
 from rankstudio.engine.data.letor.file_access import PARQUET, regular_file_size
@@ -72,10 +72,12 @@ def read_arrow(part: LargePart, progress: ReadProgress, files: ChecksummedFiles)
                 progress.check()
                 if not frame.num_rows:
                     continue
-                table = _documents(part, path, row, frame)
+                refuse = part.treatment.missing == "refuse"
+                table = one_part(path, read_documents(columns_of(path, frame, row), part.told, refuse=refuse))
                 first = first or table
-                _check_same(path, row, first, table)
-                _add(writer, table, row, sum(totals))
+                check_same(path, row, first, table)
+                share = (writer.n_documents + len(table.y)) / max(sum(totals), 1)
+                add_documents(writer, table, partial(add, row + 1), share)
         if first is None:
             raise DatasetError(
                 tr("{path}: found no rows, expected at least one document.").format(
@@ -92,56 +94,6 @@ def read_arrow(part: LargePart, progress: ReadProgress, files: ChecksummedFiles)
             lambda ids, scattered: TableText(
                 ids, True, scattered, sources, known.feature_names, known.left_out, known.told_by
             ),
-        )
-
-
-def _documents(part: LargePart, path: Path, row: int, frame: Any) -> Table:
-    """Return the documents of some rows, of which the first is a row of the file."""
-    table = read_documents(columns_of(path, frame, row), part.told, refuse=part.treatment.missing == "refuse")
-    if table.parts.size:
-        raise DatasetError(
-            tr(
-                "{path}: the column {column} names the part of each document, and the file is larger than "
-                "the memory budget allows; please write each part to a file of its own, allow more memory, "
-                "or ignore that column."
-            ).format(path=shown_path(path), column=f'"{table.told_by[2]}"')
-        )
-    return table
-
-
-def _add(writer: TableWriter, table: Table, row: int, total: int) -> None:
-    """Write documents in the order of the file."""
-    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))
-    X, y, comments = table.X, table.y, table.comments
-    assert isinstance(comments, TextComments)
-    if table.file_rows.size:
-        back = np.argsort(table.file_rows)
-        X, y, query_of = X[back], y[back], query_of[back]
-        texts = [comments[i].encode("utf-8", errors="backslashreplace") for i in back.tolist()]
-        content = np.frombuffer(b"".join(texts), dtype=np.uint8)
-        comments = TextComments(content, np.cumsum([0, *map(len, texts)], dtype=np.int64))
-    starts = np.flatnonzero(np.diff(query_of, prepend=-1))
-    ids = [table.query_ids[query] for query in query_of[starts].tolist()]
-    lengths = np.diff(starts, append=len(y)).tolist()
-    writer.add(
-        X,
-        y,
-        comments,
-        table.missing,
-        zip(ids, lengths, strict=True),
-        lambda run: row + int(starts[run]) + 1,
-        (writer.n_documents + len(y)) / max(total, 1),
-    )
-
-
-def _check_same(path: Path, row: int, first: Table, table: Table) -> None:
-    """Refuse rows whose columns are not those of the first ones: numbers there and text here, say."""
-    if (first.feature_names, first.told_by) != (table.feature_names, table.told_by):
-        raise DatasetError(
-            tr(
-                "{path}: found other features from row {row} on than before, expected the same columns with "
-                "numbers in all rows and files of a part."
-            ).format(path=shown_path(path), row=row + 1)
         )
 
 

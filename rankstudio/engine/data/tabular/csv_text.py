@@ -108,6 +108,8 @@ class CsvTable:
         What is known of the columns: of those that are none of a document's, nothing is read.
     with_sizes : bool
         Whether the queries are told by a file of sizes.
+    offset : int
+        How many lines more there are before a document in the file than in the text.
     check : callable, optional
         Called now and then; it may raise.
     """
@@ -119,9 +121,11 @@ class CsvTable:
         told: DataColumns,
         *,
         with_sizes: bool = False,
+        offset: int = 0,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._path = path
+        self._offset = offset
         self._text = text.removeprefix(_MARK)
         self.head = read_head(path, text)
         where = shown_path(path)
@@ -211,7 +215,7 @@ class CsvTable:
         """Return the line, from 1, on which a row ends. O(bytes before it)."""
         for number, (line, _) in enumerate(self._rows()):
             if number == row:
-                return line
+                return line + self._offset
         return 0
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -227,7 +231,7 @@ class CsvTable:
         except csv.Error as error:
             raise FormatError(
                 self._path,
-                self.head.n_lines + reader.line_num,
+                self.head.n_lines + reader.line_num + self._offset,
                 0,
                 f"a cell that is none ({error})",
                 "a number",
@@ -250,7 +254,11 @@ class CsvTable:
 
     def _refuse_cells(self, line: int, found: int) -> None:
         raise FormatError(
-            self._path, line, 0, f"{found} cells", f"{len(self.head.names)}, as many as the first line has"
+            self._path,
+            line + self._offset,
+            0,
+            f"{found} cells",
+            f"{len(self.head.names)}, as many as the first line has",
         )
 
     def _unequal_line(self, expected: int) -> int:
