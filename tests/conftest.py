@@ -28,7 +28,8 @@ sys.dont_write_bytecode = False
 os.environ["LANGUAGE"] = "en"
 
 # Compiling a kernel takes longer than any deadline, and timings are no test.
-settings.register_profile("rankstudio", deadline=None)
+settings.register_profile("rankstudio", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("rankstudio")
 
 TESTS = Path(__file__).resolve().parent

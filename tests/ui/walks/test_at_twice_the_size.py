@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 _ENOUGH = 200.0  # seconds
 _SCREEN = {
     "name": "large",
@@ -23,8 +21,7 @@ _SCREEN = {
 }
 
 
-@pytest.mark.parametrize("walk", ["test_by_mouse.py", "test_by_keyboard.py"])
-def test_the_walk_in_a_process_of_its_own(walk: str, tmp_path: Path) -> None:
+def test_the_walks_in_a_process_of_their_own(tmp_path: Path) -> None:
     screens = tmp_path / "screens.json"
     screens.write_text(
         json.dumps({"synchronousWindowSystemEvents": False, "windowFrameMargins": True, "screens": [_SCREEN]})
@@ -34,7 +31,8 @@ def test_the_walk_in_a_process_of_its_own(walk: str, tmp_path: Path) -> None:
         "QT_SCALE_FACTOR": "2",
         "RANKSTUDIO_WALK_SIZE": "1024x700",
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-x", str(Path(__file__).parent / walk)]
+    walks = [str(Path(__file__).parent / walk) for walk in ("test_by_mouse.py", "test_by_keyboard.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", *walks]
     done = subprocess.run(
         [*command, f"--basetemp={tmp_path / 'walk'}"],
         env=os.environ | changed,

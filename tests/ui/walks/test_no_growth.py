@@ -15,7 +15,7 @@ from windows import finish, open_window, settle
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 
-_WARM_UP, _ROUNDS = 3, 8
+_WARM_UP, _ROUNDS = 2, 4
 
 
 def left() -> dict[str, int]:
