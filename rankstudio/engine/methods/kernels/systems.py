@@ -15,6 +15,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.kernels.left_out_systems import LeftOutSystem, long_query, products
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor, as_columns
 from rankstudio.engine.support.threads import STEADY, pool, share
 
@@ -145,7 +146,7 @@ class DualSystem(KernelSystem):
         own = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows, inverse = self.rows[own], 1.0 / (self.values + grid[:, None])
         right = rows @ (inverse[:, :, None] * outputs)
-        left_out = np.linalg.solve(_products(rows, inverse), right)
+        left_out = np.linalg.solve(products(rows, inverse), right)
         if self.scores is None:
             return targets - left_out
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
@@ -215,46 +216,14 @@ class ReducedSystem(KernelSystem):
         own, documents = slice(*self.factor.ptr[q : q + 2]), slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held, p = self.weights[first:last], own.stop - own.start
+        known = self.rows[own], held, self.values, grid
+        seen = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            theta = self._without_long(self.rows[own], held, grid, targets, outputs)
-            return np.asarray((self.rows if self.scores is None else self.scores)[documents] @ theta)
-        bordered = np.concatenate((self.rows[own], held))
-        inverse = 1.0 / (self.values + grid[:, None])
-        products = _products(bordered, inverse)
-        known = bordered @ (inverse[:, :, None] * outputs)
-        # μ is eliminated first, so that both systems are symmetric and definite.
-        beside = np.concatenate((products[:, p:, :p], known[:, p:]), axis=2)
-        border = np.linalg.solve(products[:, p:, p:], beside) if last > first else beside
-        across = products[:, :p, p:]
-        left = np.eye(p) - products[:, :p, :p] + across @ border[:, :, :p]
-        left_out = np.linalg.solve(left, targets - known[:, :p] + across @ border[:, :, p:])
-        if self.scores is None:
-            return targets - left_out
-        mu = border[:, :, :p] @ left_out - border[:, :, p:]
-        theta = inverse[:, :, None] * (outputs - self.rows[own].T @ left_out + held.T @ mu)
-        return np.asarray(self.scores[documents] @ theta)
-
-    def _without_long(
-        self, rows: Floats, held: Floats, grid: Floats, targets: Floats, outputs: Floats
-    ) -> Floats:
-        """Return θ (L, k, v) without a query of more rows than there are unknowns, O(k³).
-
-        (Λ + λI - W_q'W_q) θ = τ - W_q'N_q + B_H'μ, B_Hθ = 0.
-        """
-        left = -(rows.T @ rows) + (self.values + grid[:, None])[:, :, None] * np.eye(len(self.values))
-        right = np.concatenate((outputs - rows.T @ targets, held.T), axis=1)
-        solved = np.linalg.solve(left, np.broadcast_to(right, (grid.size, *right.shape)))
-        free, border = solved[:, :, : outputs.shape[1]], solved[:, :, outputs.shape[1] :]
-        if not len(held):
-            return np.asarray(free)
-        return np.asarray(free - border @ np.linalg.solve(held @ border, held @ free))
+            return np.asarray(seen[documents] @ long_query(*known, outputs, targets))
+        theta, left_out, _ = LeftOutSystem(*known).solve(outputs, targets)
+        return targets - left_out if self.scores is None else np.asarray(seen[documents] @ theta)
 
     @property
     def n_bytes(self) -> int:
         """How much memory it takes."""
         return self.rows.nbytes + self.weights.nbytes + (0 if self.scores is None else self.scores.nbytes)
-
-
-def _products(rows: Floats, weights: Floats) -> Floats:
-    """Return R diag(d) R' (L, s, s) for rows R (s, k) and each of L vectors d (L, k)."""
-    return np.asarray((rows * weights[:, None, :]) @ rows.T)
