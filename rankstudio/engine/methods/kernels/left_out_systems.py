@@ -94,7 +94,9 @@ class LeftOutSystem:
         border = np.linalg.solve(inner[:, p:, p:], beside) if len(self._held) else beside
         across = inner[:, :p, p:]
         left = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
-        left_out = np.asarray(np.linalg.solve(left, targets - known[:, :p] + across @ border[:, :, p:]), dtype=np.float64)
+        left_out = np.asarray(
+            np.linalg.solve(left, targets - known[:, :p] + across @ border[:, :, p:]), dtype=np.float64
+        )
         mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
         theta = self._inverse[:, :, None] * (along - self._rows.T @ left_out + self._held.T @ mu)
         return LeftOutSolution(theta, left_out, mu)
