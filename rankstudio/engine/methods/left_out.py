@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -11,8 +12,10 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Joined
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
 from rankstudio.engine.steps import WorkProgress, finish
+
+_AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
@@ -42,10 +45,49 @@ def left_out_scores(data: QueryData, models: Floats) -> Floats:
     return scores
 
 
+def scores_by_statistics(
+    data: QueryData, columns: Sequence[int], learn: Callable[[QueryStatistics], Floats]
+) -> Floats:
+    """Return :func:`left_out_scores` with some features, a few queries at a time.
+
+    Parameters
+    ----------
+    data : QueryData
+        With all features; its statistics are there.
+    columns : sequence of int
+        Those to learn from.
+    learn : callable
+        Of the statistics of Q' queries, beside the total of all, the weights (Q', k) learned without each.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Notes
+    -----
+    Neither the documents nor the Gram matrices are copied as a whole: a path takes O(m) memory, however many
+    steps and features it has, besides 64 MB of Gram matrices, or those of a single query.
+    """
+    statistics, ascending = data.statistics, sorted(columns)
+    step = max(1, _AT_ONCE // (len(ascending) + 1) ** 2)
+    scores = np.zeros(len(data.X))
+    for first in range(0, statistics.n_queries, step):
+        queries = slice(first, min(first + step, statistics.n_queries))
+        models = learn(statistics.narrowed(ascending, queries))
+        ptr = data.ptr[queries.start : queries.stop + 1]
+        rows, sizes = slice(ptr[0], ptr[-1]), np.diff(ptr)
+        own = scores[rows]
+        for column, weights in zip(ascending, models.T, strict=True):
+            own += data.X[rows, column] * np.repeat(weights, sizes)
+    return scores
+
+
 def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents (m,) by the linear models of their queries, shape (Q, n)."""
-    per_document = models[np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))]
-    scores: Floats = np.einsum("mi,mi->m", data.centred[0], per_document)
+    X, scores = data.centred[0], np.empty(len(data.y))
+    for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
+        own = np.repeat(models[query : query + 1], last - first, axis=0)  # a view would sum otherwise
+        scores[first:last] = np.einsum("mi,mi->m", X[first:last], own)
     return scores
 
 

@@ -305,10 +305,15 @@ class QueryStatistics:
         varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
 
-    def narrowed(self, columns: Sequence[int]) -> QueryStatistics:
-        """Return the statistics with some of the features."""
+    def narrowed(self, columns: Sequence[int], queries: slice = slice(None)) -> QueryStatistics:
+        """Return the statistics with some of the features; the Gram matrices of some queries alone.
+
+        With all features they are no copies.
+        """
+        if list(columns) == list(range(self.n_features)):
+            return QueryStatistics(self.gram[queries], self.total, self.n_documents)
         kept = np.array([*columns, self.n_features])
-        gram = np.ascontiguousarray(self.gram[:, kept[:, None], kept])
+        gram = np.ascontiguousarray(self.gram[queries, kept[:, None], kept])
         return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
 
     def in_blocks(self, size: int) -> Floats:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -25,23 +27,23 @@ from rankstudio.ui.model.session import Session
 
 _KEPT = 1000  # paths
 
-_Key = tuple[int, str, tuple[str, ...]]
-"""Identity of the steps of a path, convention and measures."""
+_Wanted = tuple[str, tuple[str, ...]]
+"""Convention and measures."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """What is known of a path. It keeps the steps, so that no others have their identity.
+    """What is known of a path: its measures, and nothing of its models.
 
     Attributes
     ----------
-    steps : tuple of Step
+    n_steps : int
     values : dict
         Of the first steps, by "leave-query-out MAP".
     """
 
-    steps: tuple[Step, ...]
-    values: dict[str, list[float]] = field(default_factory=dict)
+    n_steps: int
+    values: dict[str, array[float]] = field(default_factory=dict)
 
     @property
     def n_done(self) -> int:
@@ -49,7 +51,7 @@ class _Measured:
 
     @property
     def whole(self) -> bool:
-        return self.n_done == len(self.steps)
+        return self.n_done == self.n_steps
 
 
 class LeftOutMeasures(QObject):
@@ -89,7 +91,8 @@ class LeftOutMeasures(QObject):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self._fold_cache = fold_cache
         self._asked = self._of_all = False
-        self._known: dict[_Key, _Measured] = {}
+        # By the last step of a path: a path that nobody has any more is forgotten.
+        self._known: WeakKeyDictionary[Step, dict[_Wanted, _Measured]] = WeakKeyDictionary()
         self._failed: list[_Measured] = []  # not tried again until they are asked for again
         self._looked_at: list[_Measured] = []
         self._working: tuple[PathResult, _Measured] | None = None
@@ -136,7 +139,7 @@ class LeftOutMeasures(QObject):
         """How much of what is looked at is measured; None while nothing is being measured."""
         if self._working is None:
             return None
-        return sum(one.n_done for one in self._looked_at) / sum(len(one.steps) for one in self._looked_at)
+        return sum(one.n_done for one in self._looked_at) / sum(one.n_steps for one in self._looked_at)
 
     @property
     def growing(self) -> tuple[int, bool] | None:
@@ -147,7 +150,7 @@ class LeftOutMeasures(QObject):
         """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
         if not self._known or not self.shown:
             return {}
-        known = self._known.get(self._key(path))
+        known = self._known.get(path.steps[-1], {}).get(self._measures)
         return {} if known is None or (whole and not known.whole) else known.values
 
     @Slot()
@@ -167,7 +170,7 @@ class LeftOutMeasures(QObject):
     def go_on(self) -> None:
         """Measure the paths that are looked at now, one after the other, and no others."""
         wanted = {} if self._runs.busy or not self.shown else dict(self._wanted())
-        known = {path: self._known.setdefault(self._key(path), _Measured(path.steps)) for path in wanted}
+        known = {path: self._measured_of(path) for path in wanted}
         self._looked_at = list(known.values())
         if self._working is not None and self._working[1] not in self._looked_at:
             self._working = None
@@ -199,8 +202,14 @@ class LeftOutMeasures(QObject):
     def _names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
 
-    def _key(self, path: PathResult) -> _Key:
-        return id(path.steps), self._session.convention, self._names
+    @property
+    def _measures(self) -> _Wanted:
+        return self._session.convention, self._names
+
+    def _measured_of(self, path: PathResult) -> _Measured:
+        """Return what is known of a path by what is looked at; begun where that is nothing."""
+        known = self._known.setdefault(path.steps[-1], {})
+        return known.setdefault(self._measures, _Measured(len(path.steps)))
 
     def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
         """Yield the paths that are looked at and did not bring what is looked at along."""
@@ -238,7 +247,7 @@ class LeftOutMeasures(QObject):
         if self._working is not None:
             for row in rows:
                 for name, value in row.items():
-                    self._working[1].values.setdefault(name, []).append(value)
+                    self._working[1].values.setdefault(name, array("d")).append(value)
             self.grew.emit()
 
     @Slot()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
@@ -21,7 +22,7 @@ from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelMode
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_need, nystrom_features, refuse_too_large
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor
-from rankstudio.engine.methods.kernels.shared_work import shared
+from rankstudio.engine.methods.kernels.shared_work import basis_vectors, latest, shared
 from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
 from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
@@ -43,26 +44,19 @@ class _Decomposed:
     system: KernelSystem
     basis: Ints
     said: str = ""
-    latest: dict[str, tuple[float, Floats]] = field(default_factory=dict)
-    alike: list[Ints] = field(default_factory=list)
+    alike: list[NDArray[Any]] = field(default_factory=list)
 
     @property
     def n_bytes(self) -> int:
-        return self.system.n_bytes
+        m = int(self.system.factor.documents[-1])
+        return self.system.n_bytes + m * np.min_scalar_type(m).itemsize  # twins may come yet
 
-    def twins(self, data: QueryData) -> Ints:
+    def twins(self, data: QueryData) -> NDArray[Any]:
         """Return :func:`first_twins` of the data that were decomposed, found once."""
         if not self.alike:
-            self.alike.append(first_twins(data))
+            found = first_twins(data)
+            self.alike.append(found.astype(np.min_scalar_type(found.size)))
         return self.alike[0]
-
-    def left_out(self, regularization: float) -> Floats:
-        """Return the left-out predictions (m,), the last ones without computing them again."""
-        known = self.latest.get("found")
-        if known is None or known[0] != regularization:
-            known = regularization, self.system.left_out([regularization])[0]
-            self.latest["found"] = known
-        return known[1]
 
 
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
@@ -168,7 +162,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
         kernel, regularization = kernel_of(self), self.checked("regularization")
         found = yield from self._decomposed(data, kernel)
-        errors = found.system.residuals(found.left_out(regularization))
+        errors = found.system.residuals(self._predicted(data, found))
         weights, n = found.system.dual(regularization), data.X.shape[1]
         everything, criterion = tuple(range(n)), float(np.sum(errors**2))
         if kernel.function == PRECOMPUTED:
@@ -176,7 +170,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
             coef[_original(data, found.basis)] = weights
             yield BasisStep(1, everything, coef, criterion, np.empty(0), basis=found.basis, dual=weights)
         else:
-            model = KernelModel(kernel, data.X[found.basis], weights)
+            model = KernelModel(kernel, basis_vectors(data, found.basis), weights)
             told = 1, everything, model.slopes(), criterion, np.empty(0)
             yield KernelStep(*told, basis=found.basis, dual=weights, model=model)
 
@@ -225,17 +219,25 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         return rows[0] if regularization is None else rows
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
-        regularization = self.checked("regularization")
+        self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
         found = finish(self._decomposed(narrow, kernel_of(self)))
-        return found.left_out(regularization)[found.twins(narrow)]
+        return self._predicted(narrow, found)[found.twins(narrow)]
+
+    def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
+        """Return the left-out predictions (m,), the last ones without computing them again."""
+        key = self._settings(kernel_of(self)), self.regularization
+        return latest(data, "left out", key, lambda: found.system.left_out([self.regularization])[0])
+
+    def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
+        """Return on what the decomposition depends."""
+        return (kernel, *basis_of(self), self.pair_cost())
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
-        n_basis, way, seed = basis_of(self)
+        settings = self._settings(kernel)
         yield WorkProgress("decomposing the kernel", 0.0)
-        settings = (kernel, n_basis, way, seed, self.pair_cost())
         found = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
         if found.said:
             yield Note(found.said, kind=DependentBasisWarning)

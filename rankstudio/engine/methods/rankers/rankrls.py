@@ -18,6 +18,7 @@ from rankstudio.engine.methods.left_out import (
     centred_scores,
     left_out_of_shards,
     left_out_scores,
+    scores_by_statistics,
     with_columns,
 )
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
@@ -272,10 +273,13 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
         if outputs is not None:
             self.refuse_several_outputs()
-            found = [left_out_outputs(data, outputs, value) for value in grid]
+            found: Iterator[Floats] = (left_out_outputs(data, outputs, value) for value in grid)
         else:
             found = self._left_out(dense(data), grid)
-        return found[0] if regularization is None else np.array(found)
+        if regularization is None:
+            return next(found)
+        shape = (len(grid), *np.shape(data.y if outputs is None else outputs))
+        return np.fromiter(found, dtype=np.dtype((np.float64, shape[1:])), count=len(grid))
 
     def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
@@ -283,10 +287,16 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
             return left_out_of_shards(shards, finish(self.left_out_scorer(shards, columns)))
         whole: QueryData = in_memory(data, "RankRLS")
+        regularization = self.checked("regularization")
         if _statistics_fit(whole):
             _ = whole.statistics  # of which those of some features are cut out, whoever asked before
+            centred = self.pair_cost().default and whole.preferences is None
+            if centred and self.checked("pairs") == "query":
+                return scores_by_statistics(
+                    whole, columns, lambda some: leave_query_out_models(some, regularization)[0]
+                )
         narrow = with_columns(whole, columns)
-        return left_out_scores(narrow, self._left_out_models(narrow, self.checked("regularization")))
+        return left_out_scores(narrow, self._left_out_models(narrow, regularization))
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: ShardedQueryData, columns: Sequence[int]
@@ -302,15 +312,15 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             return leave_query_out_models(rows.statistics, regularization)[0]
         return held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
 
-    def _left_out(self, data: QueryData, grid: Sequence[float]) -> list[Floats]:
-        """Return the centred scores (m,) for each λ by the models learned without each query."""
+    def _left_out(self, data: QueryData, grid: Sequence[float]) -> Iterator[Floats]:
+        """Yield the centred scores (m,) for each λ by the models learned without each query."""
         shards = by_shards(data)
         if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
             found: Iterable[Floats] = left_out_predictions(shards, grid, self.pair_cost())
         else:
             models = (self._left_out_models(data, value) for value in grid)
             found = (centred_scores(data, weights) for weights in models)
-        return [data.in_original_order(predicted) for predicted in found]
+        yield from map(data.in_original_order, found)
 
 
 def _statistics_fit(data: QueryData) -> bool:

@@ -14,6 +14,7 @@ from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_features, kernel_need
+from rankstudio.engine.methods.kernels.shared_work import basis_vectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
@@ -142,7 +143,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         features, said = kernel_features(data, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
-        vectors = data.X[features.basis]
+        vectors = basis_vectors(data, features.basis)
         mapped = QueryData(features.features, data.y, data.ptr, preferences=data.preferences)
         for step in super().work(mapped):
             yield kernel_iteration(step, kernel, vectors, features) if isinstance(step, Iteration) else step
