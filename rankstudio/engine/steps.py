@@ -62,6 +62,12 @@ class Step:
             return kept[name].row(self.__dict__["_at_row"])
 
     @property
+    def n_selected(self) -> int:
+        """How many features are in use."""
+        rows = vars(self).get("_in_rows", {}).get("selected")
+        return rows.length(vars(self)["_at_row"]) if isinstance(rows, IndexTuples) else len(self.selected)
+
+    @property
     def kernel(self) -> bool:
         """Whether the model is a sum of kernel functions."""
         return False

@@ -43,6 +43,7 @@ def test_a_path_kept_together_is_the_same_path(way) -> None:
     assert len(kept) == len(steps)
     for found, expected in zip(kept, steps, strict=True):
         assert_same(found, expected)
+        assert found.n_selected == expected.n_selected == len(expected.selected)
         assert_same(copy.copy(found), expected)
         assert_same(replace(found, number=expected.number), expected)
 

@@ -95,5 +95,5 @@ def _step(plan: Plan, steps: Sequence[Step], extent: int) -> Step:
         return steps[-1]
     if plan.step_kind is StepKind.ROUNDS:
         return next((step for step in reversed(steps) if step.number <= extent), steps[0])
-    within = [step for step in steps if len(step.selected) <= extent]
-    return max(within, key=lambda s: len(s.selected)) if within else min(steps, key=lambda s: len(s.selected))
+    within = [step for step in steps if step.n_selected <= extent]
+    return max(within, key=lambda s: s.n_selected) if within else min(steps, key=lambda s: s.n_selected)

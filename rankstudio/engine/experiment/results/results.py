@@ -68,7 +68,7 @@ class PathResult:
     @cached_property
     def sizes(self) -> Ints:
         """How many features each step's model uses, shape (K,)."""
-        return np.array([len(step.selected) for step in self.steps], dtype=np.int64)
+        return np.array([step.n_selected for step in self.steps], dtype=np.int64)
 
     @cached_property
     def x_values(self) -> Ints:

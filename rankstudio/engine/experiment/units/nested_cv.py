@@ -142,7 +142,7 @@ class _Inner:
 
     def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
         """Return what the models of a step's place measured on average."""
-        place = len(step.selected) if step_kind is StepKind.FEATURES else step.number
+        place = step.n_selected if step_kind is StepKind.FEATURES else step.number
         rows = self._rows(place, final=last and step_kind is StepKind.ITERATIONS)
         return {name: float(average(values)) for name, values in rows.items()}
 
