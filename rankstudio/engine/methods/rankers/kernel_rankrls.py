@@ -223,7 +223,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
         found = finish(self._decomposed(narrow, kernel_of(self)))
-        return self._predicted(narrow, found)[found.twins(narrow)]
+        scores: Floats = self._predicted(narrow, found)[found.twins(narrow)]
+        return scores
 
     def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
         """Return the left-out predictions (m,), the last ones without computing them again."""
