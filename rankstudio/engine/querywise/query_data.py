@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
+from rankstudio.engine.support.blocks import VALUES
+from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
@@ -151,14 +153,24 @@ def group(
     features = np.ascontiguousarray(X, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
     check_labels(features.shape, labels)
-    if not np.isfinite(features).all():
-        row = int(np.argwhere(~np.isfinite(features))[0][0])
-        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    _check_finite(features)
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:
         features, labels = features[order], labels[order]
     check_rows(features, ptr, name)
     return QueryData(features, labels, ptr, order)
+
+
+def _check_finite(X: Floats) -> None:
+    """Raise DatasetError for the first row that is not finite; pages that were read for that are let go."""
+    step = max(1, VALUES // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = X[first : first + step]
+        finite = np.isfinite(rows).all(axis=1)
+        if not finite.all():
+            row = first + int(np.argmin(finite))
+            raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+        release(rows)
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:

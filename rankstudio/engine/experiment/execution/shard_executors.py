@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
 
@@ -215,6 +216,8 @@ class ProcessWorkers:
 def written(data: ShardedQueryData) -> PartFile:
     """Write data to where other processes find them, unless they are there.
 
+    Data in memory are read for that once, not for every work on them.
+
     Raises
     ------
     OutputError
@@ -222,8 +225,17 @@ def written(data: ShardedQueryData) -> PartFile:
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)
+    known: PartFile | None = data.remembered.get("written")
+    if (
+        known is not None
+        and Path(known.folder) == memory_mapped.folder()
+        and memory_mapped.is_whole(known.path)
+    ):
+        return known
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))
     part = RankingDataset(data.X, data.y, data.ptr, queries, ids, default_names(ids))
-    return PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
+    made = PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
+    data.remembered["written"] = made
+    return made

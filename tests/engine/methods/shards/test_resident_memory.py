@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.methods.left_out import measured_left_out
+from rankstudio.engine.steps import Step, finish
 from rankstudio.engine.support import memory, threads
 
 def kilobytes(name):
@@ -27,7 +28,8 @@ def kilobytes(name):
 def last(method, rows):
     data = ShardedQueryData(X[:rows], y[:rows], ptr[ptr <= rows], documents=4000)
     *_, step = (told for told in method.work(data) if isinstance(told, Step))
-    return step
+    scorer = finish(method.left_out_scorer(data, step.selected))
+    finish(measured_left_out(data, scorer, "letor4", ("MAP", "NDCG@10")))
 
 X = np.load(sys.argv[1], mmap_mode="r")
 y, ptr = np.arange(X.shape[0]) % 5.0, np.arange(0, X.shape[0] + 1, 100)
