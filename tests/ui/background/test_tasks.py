@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.units import fold_context
+from rankstudio.engine.support.shard import shards_of
+from rankstudio.ui.background import tasks
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
 
 
@@ -22,3 +27,22 @@ def test_a_path_is_measured_as_its_plan_says_whatever_plan_the_fold_was_prepared
         assert {key: values.tolist() for key, values in found.validation.items()} == {
             key: values.tolist() for key, values in expected.validation.items()
         }
+
+
+def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tasks, "_MOMENT", -1.0)
+    monkeypatch.setattr(fold_context, "shards_of", lambda ptr: shards_of(ptr, 30))
+    monkeypatch.setattr(
+        fold_context, "ShardedQueryData", partial(fold_context.ShardedQueryData, documents=30)
+    )
+    data, cache, name = dataset(1), FoldCache(), "leave-query-out MAP"
+    plan = Plan("small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3})
+    wanted = PathWanted(plan, data.folds[0], (2.0,))
+    path = cache.path(wanted).path
+    told = list(cache.left_out(wanted, path, ["MAP"], plan.convention, 0))
+    assert told.count(None) > len(path.steps)
+    rows = [row[name] for rows in told if rows for row in rows]
+    chosen = run_plan(plan.changed(select_by=name), data).folds[0].paths[0]
+    assert rows == chosen.validation[name].tolist()

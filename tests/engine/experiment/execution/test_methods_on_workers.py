@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from experiment.local_cluster import LocalCluster
 from sharded_problems import assert_same_bits, cut, problem, steps
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
@@ -22,7 +27,8 @@ from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
-from rankstudio.engine.steps import Step
+from rankstudio.engine.querywise.pair_cost.cost import PairCost
+from rankstudio.engine.steps import Step, finish
 
 DATA = problem(60)
 METHODS: list[LinearRanker] = [
@@ -62,6 +68,32 @@ def test_a_cluster_gives_the_same_bits(cluster: LocalCluster, number: int) -> No
     alone = expected(number)
     with on_cluster(cluster.address) as workers:
         assert_same_bits(steps(METHODS[number], on(workers)), alone)
+
+
+def left_out(data: ShardedQueryData, between: Callable[[], object] = lambda: None) -> list[Floats]:
+    """Return what models of one, two … features measure on left-out queries; something happens between."""
+    found = []
+    for k in range(1, 5):
+        scorer = finish(GreedyRankRLS(4, 0.5).left_out_scorer(data, range(k)))
+        found.append(finish(measured_left_out(data, scorer, "letor4", ("MAP", "NDCG@5"))))
+        if k == 2:
+            between()
+    return [*found, left_out_predictions(data, (0.5, 2.0), PairCost())]
+
+
+def test_queries_are_left_out_on_processes_and_on_a_cluster_with_the_same_bits(cluster: LocalCluster) -> None:
+    alone = left_out(cut(DATA, 40))
+    with on_processes(2) as processes:
+        assert all(map(np.array_equal, left_out(on(processes)), alone))
+    cluster.keep(2)
+
+    def kill() -> None:
+        worker = cluster.workers.pop(0)
+        worker.kill()
+        worker.wait()
+
+    with on_cluster(cluster.address) as workers:
+        assert all(map(np.array_equal, left_out(on(workers), kill), alone))
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if isinstance(m, GreedyRankRLS | RankBoost)], ids=str)

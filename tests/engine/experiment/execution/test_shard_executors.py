@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -16,6 +17,8 @@ from experiment.local_cluster import LocalCluster
 from experiment.shard_works import DeflationWork, DyingWork, SumWork
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution import shard_calls
 from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes, on_threads
@@ -137,3 +140,22 @@ def test_a_state_that_heard_another_number_of_messages_begins_anew(
     assert both is not None and again is not None and np.array_equal(both[0], again[0])
     shard_calls.forget("a session")
     assert answer(call(heard=2, messages=(MESSAGES[2],))) is None
+
+
+def test_data_in_memory_are_written_once_for_all_works_and_again_when_they_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, keep, kept = problem(), memory_mapped.keep, list[str]()
+
+    def counted(parts: Sequence[RankingDataset]) -> list[str]:
+        kept.extend(names := keep(parts))
+        return names
+
+    monkeypatch.setattr(memory_mapped, "keep", counted)
+    first = written(data)
+    assert written(data) == first
+    assert len(kept) == 1
+    shutil.rmtree(first.path)
+    assert written(data) == first
+    assert first.open().X.shape == data.X.shape
+    assert len(kept) == 2
