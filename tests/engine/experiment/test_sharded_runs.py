@@ -160,7 +160,9 @@ def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk:
     plan = Plan("large", "kernel-rankrls", quick(method("kernel-rankrls")), measures=("MAP",))
     with (
         memory.within(1e6),
-        pytest.raises(OutOfMemoryError, match="Kernel RankRLS needs .* for 70,000 documents with 6 features"),
+        pytest.raises(
+            OutOfMemoryError, match=r"Kernel RankRLS needs .* for 70,000 documents with 6 features"
+        ),
     ):
         ended(run(plan, on_disk))
 

@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed
-from rankstudio.engine.methods.rankers.lambdamart_shards import sample_seed, shard_rows
+from rankstudio.engine.methods.shards.row_batches import shard_rows
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -195,7 +195,7 @@ class LambdaMART(LinearRanker):
         if isinstance(data, ShardedQueryData):
             yield WorkProgress("binning features", 0.0)
             rows = shard_rows(lightgbm, data)
-            parameters["data_random_seed"] = sample_seed(parameters["seed"])
+            parameters["data_random_seed"] = _sample_seed(parameters["seed"])
         training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
         booster = lightgbm.Booster(parameters, training)
         grown = _Grown(booster)
@@ -293,6 +293,14 @@ def _check(data: TrainingData) -> None:
         raise DatasetError(
             f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
         )
+
+
+def _sample_seed(seed: int) -> int:
+    """Return the ``data_random_seed`` that LightGBM makes of a ``seed``; of a list of sequences it does not.
+
+    The first number below 2^15 - 1 of its generator of 2^15 numbers.
+    """
+    return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
 
 
 def _without_data(text: str) -> Any:

@@ -46,12 +46,23 @@ def thresholds(data: ShardedQueryData, most: int) -> Generator[WorkProgress, Non
     """Return the thresholds of each feature, (n, most): ascending values of documents, then infinity.
 
     Every value but the greatest of a feature with up to ``most + 1`` of them; of others the values at
-    ``most`` ranks that are as far from each other as they can be.
+    ``most`` ranks that are as far from each other as they can be. They are remembered; those of some features
+    are those of all, cut out.
 
     Notes
     -----
     O(nm log m) a pass, of which there is one where no feature has many values.
     """
+    if data.source is not None:
+        return (yield from thresholds(data.source, most))[list(data.columns)]
+    key = "thresholds", most
+    if key not in data.remembered:
+        data.remembered[key] = yield from _found(data, most)
+    found: Floats = data.remembered[key]
+    return found
+
+
+def _found(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, Floats]:
     found = np.full((data.X.shape[1], most), np.inf)
     (few,) = yield from summed(data, _FINDING, _few_values, most + 1)
     many: Ints = np.flatnonzero([not values.size for values in few.values])

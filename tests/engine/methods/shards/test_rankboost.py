@@ -90,6 +90,14 @@ def test_thresholds_do_not_depend_on_the_shards(documents: int, seed: int, most:
             assert row[np.isfinite(row)].tolist() == values[:-1].tolist()
 
 
+def test_thresholds_of_some_features_are_cut_out() -> None:
+    data = cut(problem(60), 40)
+    narrow = data.narrowed((3, 1))
+    expected = finish(thresholds(cut(problem(60), 40), 20))[[3, 1]]
+    assert np.array_equal(finish(thresholds(narrow, 20)), expected)
+    assert not list(thresholds(narrow.narrowed((1,)), 20))  # without another pass
+
+
 def test_the_same_bits_everywhere(tmp_path: Path) -> None:
     assert_same_everywhere(RankBoost(5), problem(60), tmp_path)
     assert_one_shard_is_whole(RankBoost(5), problem())

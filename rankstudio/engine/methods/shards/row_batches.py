@@ -1,4 +1,4 @@
-"""LightGBM's training data from shards: binned some thousand documents at a time, without a copy of all."""
+"""Rows of shards as LightGBM asks for them: some thousand documents at a time, without a copy of all."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
     lightgbm.Sequence.register(_ShardRows)
     reader = _Reader(data)
     return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
-
-
-def sample_seed(seed: int) -> int:
-    """Return the ``data_random_seed`` that LightGBM makes of a ``seed``; of a list of sequences it does not.
-
-    The first number below 2^15 - 1 of its generator of 2^15 numbers.
-    """
-    return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
 
 
 class _Reader:
