@@ -80,7 +80,12 @@ def test_json_has_all_digits(made, capsys) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.slow
-def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(letor_dir: Path, capsys) -> None:
+def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
+    letor_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    # What is timed there takes its time and is looked at by nobody here; what is measured and simulated is whole.
+    brief = partial(thesis.experiments, effort=thesis.Effort(sizes=(200, 500), per_query=(1,)))
+    monkeypatch.setattr(thesis, "experiments", brief)
     assert main(["reproduce", thesis.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
     found = {one["source"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
     rows = {row["method"]: row for row in found["Paper I, Tables 2 and 6"]["rows"]}
