@@ -83,7 +83,7 @@ def test_json_has_all_digits(made, capsys) -> None:
 def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
     letor_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    # What is timed there takes its time and is looked at by nobody here; what is measured and simulated is whole.
+    # What is only timed is not looked at here, and is short; what is measured and simulated is whole.
     brief = partial(thesis.experiments, effort=thesis.Effort(sizes=(200, 500), per_query=(1,)))
     monkeypatch.setattr(thesis, "experiments", brief)
     assert main(["reproduce", thesis.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
