@@ -48,13 +48,13 @@ COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambd
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the examples name: data, studies and scores."""
     root = tmp_path_factory.mktemp("place")
-    for fold in make_ranking(n_queries=30, seed=5).folds:
+    for fold in make_ranking(n_queries=30, documents=(5, 12), seed=5).folds:
         folder = root / "MQ2008" / f"Fold{fold.number}"
         folder.mkdir(parents=True)
         for name, part in fold.parts.items():
             save_letor(part, folder / f"{name}.txt")
-    save_letor(make_ranking(n_queries=30, seed=6).folds[0].train, root / "all.txt")
-    clicks = make_ranking(n_queries=30, seed=7).folds[0].train.to_frame()
+    save_letor(make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train, root / "all.txt")
+    clicks = make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
     clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
     clicks.to_csv(root / "clicks.csv", index=False)
     first = root / "MQ2008" / "Fold1"
