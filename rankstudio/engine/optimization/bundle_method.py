@@ -8,13 +8,13 @@ machine (Joachims, Finley & Yu 2009) is the same method: its constraints are pla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.cutting_planes import Planes
-from rankstudio.engine.optimization.pair_problem import PairProblem, PlaneProblem, Waiting, pair_problem
+from rankstudio.engine.optimization.pair_problem import Line, PairProblem, PlaneProblem, Waiting, pair_problem
 from rankstudio.engine.optimization.truncated_newton import OptimizerState, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
@@ -106,12 +106,13 @@ def minimise_by_planes(
         lower = max(lower, value)
         towards = model - here.w
         d = problem.scores(towards)
-        t, new = yield from _line_search(problem, C, here, towards, d)
-        # At the end of the way the next plane is the one at the best point, which is known.
-        at = new.tangent
-        if t != 1.0:
-            at = yield from problem.tangent(here.scores + ((1.0 - _AHEAD) * t + _AHEAD) * d)
-        here = new
+        line = problem.line(here.scores, d)
+        t, new = yield from _line_search(line, C, here, towards, d)
+        # At the end of the way the next plane is the one at the best point, which may be known.
+        ahead = (1.0 - _AHEAD) * t + _AHEAD if t != 1.0 else t
+        known = new.tangent if t == 1.0 else None
+        at = (yield from line.tangent(ahead)) if known is None else known
+        here = replace(new, tangent=at) if t == 1.0 else new
         gap = max(here.objective - lower, 0.0)
         converged = close_enough(gap, here.objective, at_zero, tol)
         yield OptimizerState(here.w, here.objective, gap, converged)
@@ -121,17 +122,15 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights (n,), what stands for their scores, and the loss and the objective there."""
+    """Weights (n,), what stands for their scores, the loss's plane, where it is known, and the objective."""
 
     w: Floats
     scores: Floats
-    tangent: Tangent
+    tangent: Tangent | None
     objective: float
 
 
-def _line_search(
-    problem: PlaneProblem, C: float, start: _Point, p: Floats, d: Floats
-) -> Waiting[tuple[float, _Point]]:
+def _line_search(line: Line, C: float, start: _Point, p: Floats, d: Floats) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
@@ -139,15 +138,15 @@ def _line_search(
     """
     ww, wp, pp = float(start.w @ start.w), float(start.w @ p), float(p @ p)
     best, best_t = start, 0.0
-    low, high, at_low, at_high = 0.0, 1.0, wp + C * dot(start.tangent.slopes, d), np.inf
+    at_start = (yield from line.value(0.0)).slope if start.tangent is None else dot(start.tangent.slopes, d)
+    low, high, at_low, at_high = 0.0, 1.0, wp + C * at_start, np.inf
     t, side = 1.0, 0
     for _ in range(_LINE_STEPS):
-        scores = start.scores + t * d
-        tangent = yield from problem.tangent(scores)
-        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * tangent.loss
-        slope = wp + t * pp + C * dot(tangent.slopes, d)
+        here = yield from line.value(t)
+        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * here.loss
+        slope = wp + t * pp + C * here.slope
         if objective < best.objective:
-            best, best_t = _Point(start.w + t * p, scores, tangent, objective), t
+            best, best_t = _Point(start.w + t * p, start.scores + t * d, here.tangent, objective), t
         if slope < 0.0:
             low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
         else:

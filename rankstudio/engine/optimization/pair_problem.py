@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
 from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
@@ -78,8 +80,39 @@ class LinearProblem(Protocol):
         """Return the sum X'slopes (n,) of what stands for slopes."""
 
 
+@dataclass(frozen=True, eq=False)
+class LineValue:
+    """A loss at a point of a line.
+
+    Attributes
+    ----------
+    loss : float
+    slope : float
+        Its derivative along the line.
+    tangent : Tangent or None
+        The plane there, where it has come with them.
+    """
+
+    loss: float
+    slope: float
+    tangent: Tangent | None
+
+
+class Line(Protocol):
+    """A convex loss at scores + t d for some t."""
+
+    def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss and its derivative in t."""
+
+    def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the plane."""
+
+
 class PlaneProblem(LinearProblem, Protocol):
     """A convex loss of linear scores, and the planes that touch it."""
+
+    def line(self, scores: Floats, d: Floats) -> Line:
+        """Return the loss along a line."""
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
         """Return the plane at some scores."""
@@ -114,6 +147,29 @@ class PairProblem(PlaneProblem, Protocol):
         """
 
 
+class TangentLine:
+    """A convex loss along a line, as its planes tell it.
+
+    Parameters
+    ----------
+    problem : PlaneProblem
+    scores, d : ndarray
+        Where t is 0, and the direction.
+    """
+
+    def __init__(self, problem: PlaneProblem, scores: Floats, d: Floats) -> None:
+        self._problem, self._scores, self._d = problem, scores, d
+
+    def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss and its derivative in t."""
+        tangent = yield from self.tangent(t)
+        return LineValue(tangent.loss, dot(tangent.slopes, self._d), tangent)
+
+    def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the plane."""
+        return (yield from self._problem.tangent(self._scores + t * self._d))
+
+
 class LocalPairs:
     """The pairs of documents in memory, as a :class:`PairProblem`: its generators return at once."""
 
@@ -125,6 +181,10 @@ class LocalPairs:
     def narrowed(self, columns: Sequence[int]) -> LocalPairs:
         """Return the same pairs with some of the features."""
         return LocalPairs(LinearPairs(np.ascontiguousarray(self._problem.X[:, columns]), self._pairs))
+
+    def line(self, scores: Floats, d: Floats) -> Line:
+        """Return the hinge along a line; see :class:`PlaneProblem`."""
+        return TangentLine(self, scores, d)
 
     def count(self) -> Waiting[float]:
         """Return how many pairs there are; see :class:`PairProblem`."""

@@ -7,7 +7,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.optimization.pair_problem import Waiting
+from rankstudio.engine.optimization.pair_problem import TangentLine, Waiting
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent
 from rankstudio.engine.querywise.query_data import QueryData
@@ -99,6 +99,10 @@ class AveragePrecisionPlanes(Linear):
         self.n_features = X.shape[1]
         self._loss = AveragePrecisionLoss(relevant, queries)
 
+    def line(self, scores: Floats, d: Floats) -> TangentLine:
+        """Return the loss along a line."""
+        return TangentLine(self, scores, d)
+
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
         """Return the plane at some scores."""
         yield from ()
@@ -131,6 +135,10 @@ class ShardedAveragePrecision:
     def weigh(self, slopes: Floats) -> Floats:
         """Return the gradient, which stands for slopes."""
         return slopes
+
+    def line(self, scores: Floats, d: Floats) -> TangentLine:
+        """Return the loss along a line."""
+        return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
         """Return the plane at some weights."""

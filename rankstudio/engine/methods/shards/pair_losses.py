@@ -16,6 +16,8 @@ from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.methods.shards.summation import Greatest
 from rankstudio.engine.optimization.pair_problem import (
+    Line,
+    LineValue,
     LocalPairs,
     PairProblem,
     Waiting,
@@ -78,6 +80,25 @@ class _HingeAt:
         return np.array([at.loss, at.offset]), problem.weigh(at.slopes)
 
 
+@dataclass(frozen=True, eq=False)
+class _HingeOnLine:
+    """Ask for the hinge at weights w + t p (n,), its derivative in t, and its plane where that is wanted.
+
+    A line search reads the features once for each of w and p, however many t it asks for.
+    """
+
+    w: Floats
+    p: Floats
+    t: float
+    plane: bool
+
+    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+        start, d = state.line(problem, self.w, self.p)
+        at = problem.pairs.hinge(start + self.t * d)
+        gradient = problem.weigh(at.slopes) if self.plane else np.zeros_like(self.w)
+        return np.array([at.loss, at.offset, dot(at.slopes, d)]), gradient
+
+
 @dataclass(frozen=True)
 class _Count:
     """Ask how many pairs there are."""
@@ -125,6 +146,7 @@ class _PairState:
         self._keeps = keeps
         self._pairs: Pairs | None = None
         self._last: tuple[Any, Smooth] | None = None
+        self._line: tuple[Any, tuple[Floats, Floats]] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         pairs = self._pairs or _Pairs(data.y, data.ptr)
@@ -132,16 +154,24 @@ class _PairState:
         if self._keeps:
             self._pairs = pairs
         else:
-            self._last = None
+            self._last = self._line = None
         return answer
 
     def smooth(self, problem: LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
         """Return a loss at some weights, at once where it was asked for there before."""
         key = loss, w.tobytes()
         if self._last is None or self._last[0] != key:
-            self._last = None
+            self._last = self._line = None
             self._last = key, loss(problem.pairs, problem.scores(w))
         return self._last[1]
+
+    def line(self, problem: LinearPairs, w: Floats, p: Floats) -> tuple[Floats, Floats]:
+        """Return the scores of two weights, at once where they were asked for before."""
+        key = w.tobytes(), p.tobytes()
+        if self._line is None or self._line[0] != key:
+            self._last = self._line = None
+            self._line = key, (problem.scores(w), problem.scores(p))
+        return self._line[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +248,16 @@ class ShardedPairs:
         (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
         return Tangent(float(loss), float(offset), slopes[self._columns])
 
+    def line(self, scores: Floats, d: Floats) -> Line:
+        """Return the hinge along a line."""
+        return _HingeLine(self, scores, d)
+
+    def hinge_on_line(self, w: Floats, p: Floats, t: float, plane: bool) -> Waiting[tuple[Tangent, float]]:
+        """Return the hinge's plane at w + t p, or one with slopes of 0, and the hinge's derivative in t."""
+        message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
+        (loss, offset, slope), slopes = yield from self._sum(message)
+        return Tangent(float(loss), float(offset), slopes[self._columns]), float(slope)
+
     def tangent_at_zero(self) -> Waiting[Tangent]:
         """Return the hinge's plane at 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
@@ -257,6 +297,20 @@ class ShardedPairs:
 
     def _sum(self, message: _Message) -> Waiting[Any]:
         return (yield from self._session.sum(message, _LEARNING))
+
+
+class _HingeLine:
+    """The hinge of shards along a line of weights."""
+
+    def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
+        self._pairs, self._w, self._p = pairs, w, p
+
+    def value(self, t: float) -> Waiting[LineValue]:
+        at, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)
+        return LineValue(at.loss, slope, None)
+
+    def tangent(self, t: float) -> Waiting[Tangent]:
+        return (yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=True))[0]
 
 
 @contextmanager
