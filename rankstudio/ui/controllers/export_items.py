@@ -120,7 +120,7 @@ def _plots(sections: Sections) -> dict[str, tuple[str, Plot]]:
         "criterion": (tr("Criterion curves"), run.curves.criterion_plot),
         "validation": (tr("Validation curves"), run.curves.validation_plot),
         "candidates": (tr("Candidates"), run.candidates.plot),
-        "heat": (tr("Settings × k"), run.heat.plot),
+        "heat": (run.heat.accessibleName(), run.heat.plot),  # as its title has it
         "density": (tr("Density by relevance"), inspect.inspector.plot),
         **({"substitutes": (tr("Map of features"), features)} if features.isVisible() else {}),
         **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},

@@ -21,6 +21,7 @@ SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
 
 _NO_RUN = tr("Every combination and k that a run has tried is shown here.")
+_NO_RUN_OF_GRIDS = tr("Every combination that a run has tried is shown here.")
 _OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
 _LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
 _WIDEST = 128  # pixels of a box
@@ -146,7 +147,10 @@ class HeatPanel(Panel):
 
     def clear(self, why: str = "") -> None:
         """Show no values, but perhaps why there are none."""
-        self.plot.placeholder = why or _NO_RUN
+        if self._views:
+            self.set_title(self.views.currentText())
+        sizes = self.view() in (SIZES, None)
+        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
         self.set_caption("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)

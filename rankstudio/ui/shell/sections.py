@@ -33,7 +33,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
 
 _LEAST_RIGHT = 340  # pixels, with which the names of features can be read
-_LEAST_HEAT = 190  # with which the cells of a map can be told apart
+_LEAST_HEAT = 173  # with which the cells of a map can be told apart
 
 
 class Sections(QObject):

@@ -10,7 +10,7 @@ from rankstudio.ui.widgets.columns import Column, Row
 FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 """In which a table can be saved, with the ending that asks for each."""
 
-_DRAWN = ("dot", "histogram")  # kinds of cells without a text
+_DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:

@@ -168,3 +168,13 @@ def test_an_empty_map_says_why(heat):
     assert heat.plot.placeholder == "Open its data."
     heat.clear()
     assert heat.plot.placeholder.startswith("Every combination")
+
+
+def test_before_a_run_the_map_is_called_what_it_will_be(panel: HeatPanel) -> None:
+    panel.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
+    panel.clear()
+    assert panel.accessibleName() == "γ × λ"
+    assert panel.plot.placeholder == "Every combination that a run has tried is shown here."
+    panel.offer(((SIZES, "λ × k"),), both=False, left_out=False)
+    panel.clear()
+    assert panel.accessibleName() == "λ × k" and "combination and k" in panel.plot.placeholder
