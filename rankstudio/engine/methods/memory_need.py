@@ -73,6 +73,8 @@ class MemoryNeed:
         By which of several algorithms, as a method calls it; "" where there is one.
     usual : float
         Bytes that it takes where they are there: no fewer than ``least``; 0 for ``least``.
+    kept : float
+        Of ``least``, bytes that grow with all documents though it goes by shards: no more than the budget.
     fits : str
         By what other parameter it would run, as "n_basis=500"; "" for none.
     """
@@ -83,6 +85,7 @@ class MemoryNeed:
     by_shards: bool = False
     algorithm: str = ""
     usual: float = 0.0
+    kept: float = 0.0
     fits: str = ""
 
     def plus(self, n_bytes: float) -> MemoryNeed:
@@ -95,6 +98,7 @@ class MemoryNeed:
             self,
             least=count * self.least,
             usual=count * self.usual,
+            kept=count * self.kept,
             states=count * self.states,
             lasting=count * self.lasting,
         )

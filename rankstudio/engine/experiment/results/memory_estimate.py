@@ -66,7 +66,7 @@ class MemoryEstimate:
     def runs(self) -> bool:
         """Whether there is memory enough; shards of mapped files go with less than their budget, too."""
         enough = memory.available() if self.need.by_shards else self.budget
-        return self.least <= max(enough, _LITTLE)
+        return self.least <= max(enough, _LITTLE) and self.need.kept <= max(self.budget, _LITTLE)
 
     @property
     def sentence(self) -> str:

@@ -169,7 +169,8 @@ class LambdaMART(LinearRanker):
         bins = float(shape.m) * shape.n  # a byte each
         sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        return MemoryNeed(read + bins + sample + _PER_DOCUMENT * shape.m, by_shards=shape.sharded)
+        kept = bins + sample + _PER_DOCUMENT * shape.m
+        return MemoryNeed(read + kept, by_shards=shape.sharded, kept=kept)
 
     def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.

@@ -119,6 +119,21 @@ def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(hollow: Folded
         assert not estimate(selected.changed(ranker="kernel-rankrls", ranker_parameters={}), hollow).runs
 
 
+@pytest.mark.parametrize("key", ["lambdamart", "lambdamart-top"])
+def test_bins_of_all_documents_have_to_fit_into_the_budget(hollow: FoldedDataset, key: str) -> None:
+    pytest.importorskip("lightgbm")
+    with memory.within(2e9):
+        found = estimated(hollow, key)
+    assert found.runs
+    assert "shard by shard" in found.sentence
+    assert found.least > DOCUMENTS * FEATURES  # a byte each
+    with memory.within(5e8):
+        found = estimated(hollow, key)
+        assert not found.runs
+        assert "It runs with a memory budget of" in found.sentence
+        assert "a method that goes" not in found.sentence
+
+
 def test_more_workers_need_more(hollow: FoldedDataset) -> None:
     plan = Plan("hollow", "lambdamart", {"learning_rate": (0.1, 0.2, 0.3)})
     with memory.within(8e9):
