@@ -101,7 +101,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     O(mn²) for the Gram matrices of the queries, shared by every λ; then O(n²) for the weights from one
     eigendecomposition and O(Qn³) for the leave-query-out error. Where these matrices, O(Qn²), are too large
     for memory, O(mn² + n³) for each λ in O(mn + n²) memory. More than 65,536 documents are learned from by
-    shards, which may be larger than memory, with pairs inside queries: O(n²) memory besides a shard.
+    shards, which may be larger than memory, with pairs inside queries: O(n²) memory besides a shard. Queries
+    are left out by shards, too.
 
     Examples
     --------
