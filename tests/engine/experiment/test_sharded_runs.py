@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -122,6 +123,15 @@ def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_sa
         for path, same in zip(result.folds[0].paths, paths, strict=True):
             assert np.array_equal(path.validation[LEFT_OUT], same.validation[LEFT_OUT])
             assert np.array_equal(path.standard_errors[LEFT_OUT], same.standard_errors[LEFT_OUT])
+
+
+def test_a_run_stops_while_queries_are_left_out(on_disk: FoldedDataset) -> None:
+    events = run(PLAN.changed(select_by=LEFT_OUT), on_disk)
+    told = (event.working for event in events if isinstance(event, UnitProgress))
+    sign = next(sign for sign in told if sign.what == "leaving queries out")
+    assert sign.share == 0.5  # the first of two shards
+    events.close()
+    assert not any(thread.name.startswith("rankstudio") for thread in threading.enumerate())
 
 
 def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDataset) -> None:
