@@ -120,7 +120,7 @@ def two_stage_steps(
         Where a ranker looks at all documents at once, and some set of features of them is larger than the
         memory budget.
     """
-    data = by_shards(data) if ranker.accepts_shards else data
+    data = by_shards(data) if ranker.goes_by_shards else data
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
         every = ranker.nested(data, sets[-1])
         if every is not None:
@@ -159,7 +159,7 @@ def _learned(
 
 def _work(ranker: LinearRanker, data: TrainingData, columns: Columns) -> Iterator[Step | WorkProgress]:
     narrow = data.narrowed(columns)
-    if not ranker.accepts_shards:
+    if not ranker.goes_by_shards:
         narrow = in_memory(narrow, method_of(type(ranker)).label)
     return ranker.work(narrow)
 

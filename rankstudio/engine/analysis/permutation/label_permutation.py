@@ -133,7 +133,7 @@ def permutation_steps(
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    data = by_shards(data) if estimator.accepts_shards else data
+    data = by_shards(data) if estimator.goes_by_shards else data
     block = 1 if isinstance(data, ShardedQueryData) else block
     with ExitStack() as stack:
         with STEADY:

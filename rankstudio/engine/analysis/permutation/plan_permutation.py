@@ -66,7 +66,7 @@ class PermutedPlan:
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
         train = with_preferences(plan, fold, group_training(fold))
-        if not method.accepts_shards:
+        if not method.goes_by_shards:
             train = in_memory(train, "The permutation test")
         return cls(single, fold.number, method, train)
 

@@ -124,7 +124,7 @@ def relearned(
     )
     last: Step | None = None
     narrow = train.narrowed(kept)
-    for told in method.work(narrow if method.accepts_shards else in_memory(narrow, plan.entry.label)):
+    for told in method.work(narrow if method.goes_by_shards else in_memory(narrow, plan.entry.label)):
         follow(told)
         last = told if isinstance(told, Step) else last
         if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
@@ -11,6 +11,8 @@ from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.units.fold_context import SETTINGS, estimator
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import in_file
@@ -91,17 +93,27 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
         return plan.title, MemoryNeed(0.0, by_shards=True)
     found = []
     for combination in plan.combinations:
-        learned = [(plan.entry, estimator(plan, plan.entry, combination.parameters, ids))]
+        learned = selector = estimator(plan, plan.entry, combination.parameters, ids)
+        found.append((plan.entry.label, selector.memory_need(shape)))
         if plan.ranker_entry is not None:
-            ranker = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            learned.append((plan.ranker_entry, ranker))
-        for entry, method in learned:
-            found.append((entry.label, method.memory_need(shape)))
+            learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
+            growing = plan.entry.step_kind is StepKind.FEATURES and not plan.groups
+            k = selector.n_steps(shape.n) if growing else shape.n
+            found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k)))
         # These look at all documents, whatever learns.
-        leaves_out_whole = plan.leaves_out and not learned[-1][1].leaves_out_by_shards
+        leaves_out_whole = plan.leaves_out and not learned.leaves_out_by_shards
         if shape.sharded and (plan.preferences or leaves_out_whole):
             found.append((plan.title, whole_need(shape)))
     return max(found, key=lambda pair: (pair[1].least, not pair[1].by_shards))
+
+
+def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int) -> MemoryNeed:
+    """Return what a ranker needs that learns from k selected features."""
+    if not shape.sharded:
+        return ranker.memory_need(shape)
+    need = ranker.memory_need(replace(shape, n=k))
+    # They are copied shard by shard: to a file, or within memory.
+    return need.plus(NUMBER * (shape.T * shape.s * shape.n if shape.on_disk else shape.m * k))
 
 
 def _of_part(part: RankingDataset) -> float:

@@ -103,7 +103,8 @@ def test_the_refusal_says_what_would_make_it_run(hollow: FoldedDataset) -> None:
 
 def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> None:
     with memory.within(1e9):
-        assert not estimated(hollow, search="floating").runs
+        assert not estimated(hollow, search="floating", algorithm="columns").runs
+        assert estimated(hollow, search="floating").runs
         assert estimated(hollow).runs
         assert not estimated(hollow, "ranksvm", kernel="rbf", n_basis=50).runs
         assert estimated(hollow, "ranksvm").runs
@@ -132,6 +133,21 @@ def test_bins_of_all_documents_have_to_fit_into_the_budget(hollow: FoldedDataset
         assert not found.runs
         assert "It runs with a memory budget of" in found.sentence
         assert "a method that goes" not in found.sentence
+
+
+def test_a_ranker_needs_the_selected_features_alone(hollow: FoldedDataset) -> None:
+    few = {"n_features_to_select": 5}
+    with memory.within(1e9):
+        for ranker in ("rankrls", "ranksvm"):
+            plan = Plan("hollow", "single-feature", few, ranker=ranker)
+            found = estimate(plan, hollow)
+            assert found.runs and found.need.by_shards
+        kernel = {"kernel": "rbf", "n_basis": 8}
+        plan = Plan("hollow", "single-feature", few, ranker="ranksvm", ranker_parameters=kernel)
+        selected, alone = estimate(plan, hollow), estimated(hollow, "ranksvm", **kernel)
+        # Of 100 features 95 are not there: 2.3 GB less.
+        assert alone.least - selected.least > 2e9
+        assert not selected.need.by_shards
 
 
 def test_more_workers_need_more(hollow: FoldedDataset) -> None:

@@ -171,23 +171,27 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     @property
     def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
-        alone = all(len(group) == 1 for group in self.groups)
-        return self.accepts_shards and alone and self._sums_suffice()
+        return self.accepts_shards and self.algorithm in ("auto", "statistics", "rows")
 
     @property
     def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
         return True
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import path_need  # noqa: PLC0415
+        from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import (  # noqa: PLC0415
+            on_demand_need,
+            path_need,
+        )
 
-        k = self.n_steps(shape.n)
-        if shape.sharded and self.goes_by_shards:
+        k, groups = self.n_steps(shape.n), ColumnGroups.of(shape.n, self.groups)
+        simple = groups.trivial and self._sums_suffice()
+        if shape.sharded and simple:
             return path_need(shape, k, self.algorithm)
+        if shape.sharded and self._gram_matrices_suffice((shape.m, shape.n, shape.Q), groups):
+            return on_demand_need(shape, groups.greatest(k))
         searched = Shape(shape.m, shape.n, shape.Q, k, shape.n_settings)
         if self.fitting == "back":
             return searched.need("columns", shape)
-        simple = self.search == "forward" and self.goes_by_shards
         few = self.n_candidates if simple else shape.n
         return searched.need(self.algorithm, shape, few)
 
@@ -210,7 +214,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
             yield from sharded_path(data, regularization, rules, cost, self.algorithm)
             return
-        if isinstance(data, ShardedQueryData) and self._gram_matrices_suffice(data, groups):
+        shape = *data.X.shape, data.ptr.size - 1
+        if isinstance(data, ShardedQueryData) and self._gram_matrices_suffice(shape, groups):
             from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_search import (  # noqa: PLC0415 - numba
                 on_demand_path,
             )
@@ -251,9 +256,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         exact = self.search == "forward" and self.fitting == "pre"
         return exact and self.algorithm in ("auto", "statistics", "rows")
 
-    def _gram_matrices_suffice(self, data: ShardedQueryData, groups: ColumnGroups) -> bool:
+    def _gram_matrices_suffice(self, shape: tuple[int, int, int], groups: ColumnGroups) -> bool:
         """Tell whether Gram matrices of the queries are all that a path needs, and are not too large."""
-        (m, n), Q = data.X.shape, data.ptr.size - 1
+        m, n, Q = shape
         others = self.fitting == "back" or self.search == "floating" or not groups.trivial
         return others and self.algorithm in ("auto", "statistics") and Q * (n + 1) <= _MOST_STATISTICS * m
 

@@ -39,7 +39,7 @@ def path(data: Any, k: int | None = None, regularization: float = 1.0, **paramet
 def delayed(delay: int) -> Iterator[None]:
     """Have shards keep so many steps, whatever the shape of the data."""
     with patch.object(
-        sharded_search, "_delay", lambda n, k, whole: min(delay, k) if whole or not delay else k
+        sharded_search, "delay", lambda n, k, whole: min(delay, k) if whole or not delay else k
     ):
         yield
 
@@ -155,7 +155,7 @@ def test_memory_disk_and_threads_give_the_same_bits(algorithm: str, delay: int, 
 
 @pytest.mark.parametrize(("k", "whole", "delay"), [(67, True, 0), (68, True, 16), (136, False, 136)])
 def test_systems_are_solved_where_few_features_are_selected(k: int, whole: bool, delay: int) -> None:
-    assert sharded_search._delay(136, k, whole) == delay
+    assert sharded_search.delay(136, k, whole) == delay
 
 
 def test_what_one_setting_found_out_gives_another_the_same_bits() -> None:

@@ -45,6 +45,17 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     return MemoryNeed(need.least, states, lasting, by_shards=True, algorithm=kept)
 
 
+def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
+    """Return what floating search, groups and back-fitting need to select k features at most.
+
+    Of each query (n + 1)² numbers last for all λ, and 2k² + 4k + 1 are for one.
+    """
+    lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
+    states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
+    need = shard_need(shape, 0.5, states, lasting)
+    return MemoryNeed(need.least, states, lasting, by_shards=True, algorithm="statistics")
+
+
 def _selected(n: int, k: int, whole: bool) -> float:
     """Return how many numbers are kept of the selected features in a query."""
     steps = delay(n, k, whole)
