@@ -39,6 +39,9 @@ SLOW = {
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
     "reproduce airola-2011 --data MQ2008 --out airola.txt",
 }
+SHORT = {"lab": ("--repetitions", "2"), "--vary": ("--of-each", "2"), "permute": ("--permutations", "99")}
+"""Options that examples get, by a word in them, where by default they repeat themselves for long."""
+
 _JUDGED = namedtuple("_JUDGED", "query_id doc_id relevance iteration")("7", "a", 1, "0")
 COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambda: iter([_JUDGED])))
 """Stands for the library ir_datasets, which would fetch data."""
@@ -100,6 +103,9 @@ def test_examples_work(place, monkeypatch, capsys, example: str) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setitem(sys.modules, "ir_datasets", COLLECTIONS)
     words = shlex.split(example)
+    for word, (option, value) in SHORT.items():
+        if word in words and option not in words:
+            words += [option, value]
     assert main(words) == 0, capsys.readouterr().err
     printed = capsys.readouterr().out
     if "--json" in words:

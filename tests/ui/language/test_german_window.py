@@ -105,17 +105,14 @@ NAMES = re.compile(
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory, folds: Path) -> dict[str, dict[str, object]]:
     """What the window says in German and in the made-up language."""
-    return {
-        kind: _say(kind, tmp_path_factory.mktemp("config"), folds)
-        for kind in ("German", "English", "made up")
-    }
+    return {kind: _say(kind, tmp_path_factory.mktemp("config"), folds) for kind in ("German", "made up")}
 
 
 def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
     surroundings = {
         **os.environ,
         "QT_QPA_PLATFORM": "offscreen",
-        "LANGUAGE": "en" if kind == "English" else "de_DE",
+        "LANGUAGE": "de_DE",
         "LC_ALL": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join([str(UI_TESTS), str(UI_TESTS.parent / "engine")]),
         "RANKSTUDIO_CONFIG_DIR": str(config),
@@ -149,7 +146,7 @@ def test_keys_kinds_and_titles_of_the_engine_are_german_too(said: dict[str, dict
 
 
 def test_the_same_can_be_reached_in_every_language(said: dict[str, dict[str, object]]) -> None:
-    assert said["German"]["there"] == said["English"]["there"]
+    assert said["German"]["there"] == said["made up"]["there"] != {}
 
 
 @pytest.mark.parametrize("kind", ["German", "made up"])
