@@ -69,9 +69,9 @@ class PermutationTests(QObject):
 
     @property
     def possible(self) -> bool:
-        """Whether there is a path whose labels or preferences can be permuted."""
+        """Whether a path is drawn whose labels or preferences can be permuted."""
         model, session = self._current.model, self._session
-        if model is None or not session.has_documents:
+        if model is None or not session.has_documents or not self._current.drawn:
             return False
         plan = model.plan
         return plan.entry.permutes and not plan.ranker

@@ -158,6 +158,15 @@ class CurrentModel(QObject):
             return None
         return self._measured.view(record).baselines.get(fold)
 
+    @property
+    def drawn(self) -> bool:
+        """Whether its path is among the curves: they may show the run of another method than the form's."""
+        model, record = self._model, self._record()
+        if model is None:
+            return False
+        shown = record.plan if record is not None else self._session.plan
+        return [axis.name for axis in model.plan.axes] == [axis.name for axis in shown.axes]
+
     def refresh(self) -> None:
         """Find the current model anew; ask for its path where nobody has it."""
         fold = self._session.watched

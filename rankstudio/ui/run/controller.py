@@ -140,9 +140,7 @@ class RunController(QObject):
     def mark(self) -> None:
         """Show which model is the current one."""
         model = self._current.model
-        shown = self._record.plan if self._record else self._session.plan
-        if model is None or [axis.name for axis in model.plan.axes] != [axis.name for axis in shown.axes]:
-            # What the form asks for may be of another method than the run whose curves these are.
+        if model is None or not self._current.drawn:
             self.curves.remove_path(LIVE)
             self._unmark()
             self._mark_mean()

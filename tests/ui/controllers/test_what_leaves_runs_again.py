@@ -84,7 +84,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def carried_out(path: Path, results: Path) -> None:
-    """Run a notebook from its first cell to its last, in a kernel of its own, and have it write its results."""
+    """Run a notebook in a kernel of its own, from its first cell to its last, and write its results."""
     notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
     text = f"from rankstudio.engine import write_results\nwrite_results(result, {str(results)!r})"

@@ -170,11 +170,11 @@ def test_an_empty_map_says_why(heat):
     assert heat.plot.placeholder.startswith("Every combination")
 
 
-def test_before_a_run_the_map_is_called_what_it_will_be(panel: HeatPanel) -> None:
-    panel.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
-    panel.clear()
-    assert panel.accessibleName() == "γ × λ"
-    assert panel.plot.placeholder == "Every combination that a run has tried is shown here."
-    panel.offer(((SIZES, "λ × k"),), both=False, left_out=False)
-    panel.clear()
-    assert panel.accessibleName() == "λ × k" and "combination and k" in panel.plot.placeholder
+def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatPanel) -> None:
+    heat.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
+    heat.clear()
+    assert heat.accessibleName() == "γ × λ"
+    assert heat.plot.placeholder == "Every combination that a run has tried is shown here."
+    heat.offer(((SIZES, "λ × k"),), both=False, left_out=False)
+    heat.clear()
+    assert heat.accessibleName() == "λ × k" and "combination and k" in heat.plot.placeholder
