@@ -137,6 +137,7 @@ def heat_figure(plot: HeatMapPlot) -> MapFigure:
     """Return a map of two grids, its rows from the top."""
     low, high = plot.color_range()
     n = len(plot.row_labels)
+    texts = plot.bar_texts()
     told = {tr("chosen"): plot.chosen, tr("best"): plot.best}
     marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
     return MapFigure(
@@ -153,6 +154,7 @@ def heat_figure(plot: HeatMapPlot) -> MapFigure:
         plot.written,
         marked=tuple(dict.fromkeys(marks.values())),
         mark_label=", ".join(marks),
+        ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
     )
 
 

@@ -153,12 +153,15 @@ class HeatMapPlot(Plot):
     def bar_texts(self) -> tuple[str, ...]:
         """Return the numbers beside the bar of colours, from its lower end up; () for a map that has none.
 
-        Cells with their values written in them need no bar. An end says where cells lie beyond it.
+        Cells with their values written in them need no bar. An end says where cells lie beyond it;
+        where all values are equal there is one number.
         """
         known = self.values[np.isfinite(self.values)]
         if self.written or known.size == 0:
             return ()
         low, high = self.color_range()
+        if self._limits is None and known.min() == known.max():
+            return "", fixed(float(known[0]), self._decimals), ""  # other colours stand for nothing
         below, above = "≤ " if known.min() < low else "", "≥ " if known.max() > high else ""
         ends = fixed(low, self._decimals), fixed(high, self._decimals)
         return below + ends[0], fixed((low + high) / 2, self._decimals), above + ends[1]

@@ -103,6 +103,9 @@ def test_equal_values_and_none_at_all_do_no_harm(plot, value):
     plot.flush()
     assert not plot.grab().isNull()
     assert plot.is_empty() == np.isnan(value)
+    if not plot.is_empty():  # one number at the colour, and none for those that stand for nothing
+        assert plot.bar_texts() == ("", f"{value:.4f}", "")
+        assert plot.figure().ends == ((value, f"{value:.4f}"),)
 
 
 def test_values_are_written_into_cells_that_have_the_room_and_limits_hold(theme, stage):
