@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
 from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
-from rankstudio.engine.querywise.pairs import Pairs
+from rankstudio.engine.querywise.pairs import Hinge, Pairs
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.threads import pool
 
@@ -39,7 +39,7 @@ _LEARNING = "learning from pairs"
 class _Message(Protocol):
     """What all shards are asked, of their pairs."""
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return a shard's summands."""
 
 
@@ -51,7 +51,7 @@ class _LossAt:
     w: Floats
     slopes: bool
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         at = state.smooth(problem, self.loss, self.w)
         gradient = problem.weigh(at.slopes) if self.slopes else np.zeros_like(self.w)
         return np.array([at.loss, at.n_curved, *at.hinges]), gradient, Greatest(np.array([at.largest]))
@@ -65,7 +65,7 @@ class _CurvatureAt:
     w: Floats
     v: Floats
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         return (problem.curvature(state.smooth(problem, self.loss, self.w), self.v),)
 
 
@@ -75,9 +75,18 @@ class _HingeAt:
 
     w: Floats
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         at = problem.pairs.hinge(problem.scores(self.w))
         return np.array([at.loss, at.offset]), problem.weigh(at.slopes)
+
+
+class _LineScores(NamedTuple):
+    """Scores of two weights (m,), the order of the first (m,), and what is asked of the hinge there."""
+
+    scores: Floats
+    d: Floats
+    order: Ints
+    at_start: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +101,24 @@ class _HingeOnLine:
     t: float
     plane: bool
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
-        start, d = state.line(problem, self.w, self.p)
-        at = problem.pairs.hinge(start + self.t * d)
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        line = state.line(problem, self.w, self.p)
+        if self.t == 0.0 and not self.plane:
+            return line.at_start, np.zeros_like(self.w)
+        at = problem.pairs.hinge_from(line.order, line.scores + self.t * line.d)
         gradient = problem.weigh(at.slopes) if self.plane else np.zeros_like(self.w)
-        return np.array([at.loss, at.offset, dot(at.slopes, d)]), gradient
+        return _numbers(at, line.d), gradient
+
+
+def _numbers(at: Hinge, d: Floats) -> Floats:
+    return np.array([at.loss, at.offset, dot(at.slopes, d)])
 
 
 @dataclass(frozen=True)
 class _Count:
     """Ask how many pairs there are."""
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         return (np.array([float(problem.pairs.n_pairs)]),)
 
 
@@ -111,7 +126,7 @@ class _Count:
 class _DegreeGram:
     """Ask for the matrix of :meth:`PairProblem.degree_gram`, from every so many documents."""
 
-    def of(self, state: _PairState, problem: LinearPairs) -> tuple[Any, ...]:
+    def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         step = -(-problem.X.shape[0] // _SAMPLE)
         rows: Ints = np.arange(0, problem.X.shape[0], step)
         degrees = step * problem.pairs.degrees[rows]
@@ -130,47 +145,75 @@ class PairWork:
 
     def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
         """Return a state that knows nothing yet."""
-        return _PairState(scratch.keeps(PAIRS * data.y.size))
+        return _PairState(scratch, scratch.keeps(PAIRS * data.y.size))
 
 
 class _Pairs(Pairs):
     """Pairs whose sums do not depend on the calls before, not even in their last bits."""
 
+    def __init__(self, y: Floats, ptr: Ints) -> None:
+        super().__init__(y, ptr)
+        self._first = self._order
+
+    def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
+        """Return the hinge, and the documents of each query in the order of their scores, shape (m,)."""
+        at = self.hinge(scores)
+        return at, self._order
+
+    def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
+        """Return the hinge, sorting from an order that is nearly that of the scores."""
+        first, self._first = self._first, order
+        try:
+            return self.hinge(scores)
+        finally:
+            self._first = first
+
     def _next_order(self, scores: Floats) -> Ints:
-        self._order = np.arange(scores.size, dtype=np.int64)
+        self._order = self._first
         return super()._next_order(scores)
 
 
+class _LinearPairs(LinearPairs):
+    """Such pairs with scores of their own."""
+
+    pairs: _Pairs
+
+
 class _PairState:
-    def __init__(self, keeps: bool) -> None:
-        self._keeps = keeps
-        self._pairs: Pairs | None = None
+    def __init__(self, scratch: Scratch, keeps: bool) -> None:
+        self._scratch, self._keeps = scratch, keeps
+        self._pairs: _Pairs | None = None
         self._last: tuple[Any, Smooth] | None = None
-        self._line: tuple[Any, tuple[Floats, Floats]] | None = None
+        self._room: Floats | None = None
+        self._line: tuple[Any, _LineScores] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         pairs = self._pairs or _Pairs(data.y, data.ptr)
-        answer = message.of(self, LinearPairs(data.X, pairs))
+        answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps:
             self._pairs = pairs
         else:
-            self._last = self._line = None
+            self._last = None
         return answer
 
-    def smooth(self, problem: LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
+    def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
         """Return a loss at some weights, at once where it was asked for there before."""
         key = loss, w.tobytes()
         if self._last is None or self._last[0] != key:
-            self._last = self._line = None
+            self._last = None
             self._last = key, loss(problem.pairs, problem.scores(w))
         return self._last[1]
 
-    def line(self, problem: LinearPairs, w: Floats, p: Floats) -> tuple[Floats, Floats]:
+    def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
         """Return the scores of two weights, at once where they were asked for before."""
         key = w.tobytes(), p.tobytes()
         if self._line is None or self._line[0] != key:
-            self._last = self._line = None
-            self._line = key, (problem.scores(w), problem.scores(p))
+            if self._room is None:
+                self._room = self._scratch.empty(3, problem.X.shape[0])
+            scores, d, order = self._room[0], self._room[1], self._room[2].view(np.int64)
+            scores[:], d[:] = problem.scores(w), problem.scores(p)
+            at, order[:] = problem.pairs.hinge_and_order(scores)
+            self._line = key, _LineScores(scores, d, order, _numbers(at, d))
         return self._line[1]
 
 
