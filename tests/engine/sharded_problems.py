@@ -96,3 +96,36 @@ def assert_same_everywhere(method: LinearRanker, data: QueryData, folder: Path, 
 def assert_one_shard_is_whole(method: LinearRanker, data: QueryData) -> None:
     """Check that documents of one shard keep their bits."""
     assert_same_bits(steps(method, cut(data, 1 << 16)), steps(method, data))
+
+
+EPS = float(np.finfo(float).eps)
+
+
+def weights_bound(rows: tuple[Floats, Floats], regularization: float, w: Floats) -> float:
+    """Return how far apart two solutions w of (X'X + λI) w = X'y may be, for centred ``rows`` X (m, n) and y.
+
+    Their sums have the same m terms, rounded in another order: each is off by m eps sum|x|, so that the
+    matrix is off by m eps ||X||² and the right-hand side by m eps ||X|| ||y||; n² eps more come from solving.
+    The smallest eigenvalue, at least λ, divides both, and there are two of them to be off.
+    """
+    X, y = rows
+    m, n = X.shape
+    size = float(np.linalg.norm(X))
+    least = max(float(np.linalg.eigvalsh(X.T @ X)[0]), 0.0) + regularization
+    off = size * float(np.linalg.norm(y)) + (size**2 + regularization) * float(np.linalg.norm(w))
+    return 2 * (m + n**2) * EPS * off / least
+
+
+def error_bound(rows: tuple[Floats, Floats], regularization: float, error: float) -> float:
+    """Return how far apart two leave-query-out errors may be whose weights are within their bound.
+
+    The weights without a query solve a system whose smallest eigenvalue is at least λ, so that ||w|| is at
+    most ||y|| / (2 sqrt λ); with weights that are off by d, E = ||r||² is by at most 2 ||r|| ||X|| d and
+    ||X||² d², and by m eps E from adding it up.
+    """
+    X, y = rows
+    m, n = X.shape
+    size, labels = float(np.linalg.norm(X)), float(np.linalg.norm(y))
+    off = size * labels + (size**2 + regularization) * labels / (2 * np.sqrt(regularization))
+    moved = size * 2 * (m + n**2) * EPS * off / regularization
+    return float(2 * np.sqrt(error) * moved + moved**2 + 2 * m * EPS * error)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.feature_importance import comparing_features, weighing_features
@@ -33,15 +33,20 @@ METHODS: list[LinearRanker] = [
 def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: int) -> None:
     data = problem(seed=seed)
     X = data.X.copy()
-    X[:, 0] += 1e4  # which rounds to 1e-12 of its deviation
+    X[:, 0] += 1e4
     data = replace(data, X=X)
+    # A mean of m values is off by m eps of the largest, beside the deviation that values are divided by; then
+    # there are products of two such values, in either order.
+    deviations = data.X.std(axis=0)
+    relative = float((np.abs(data.X).max(axis=0) / np.maximum(deviations, 1e-9))[deviations > 1e-9].max())
+    off = 4 * data.y.size * EPS * relative
     for kind in ("pearson", "ndcg", "map", "none"):
         whole, sharded = (finish(weighing_features(of, kind)) for of in (data, cut(data, documents)))
-        np.testing.assert_allclose(sharded, whole, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(sharded, whole, rtol=0, atol=off)
         assert np.array_equal(sharded == 0, whole == 0)
     for kind in ("pearson", "kendall", "none"):
         whole, sharded = (finish(comparing_features(of, kind)) for of in (data, cut(data, documents)))
-        np.testing.assert_allclose(sharded, whole, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(sharded, whole, rtol=0, atol=off)
 
 
 @settings(max_examples=10)
@@ -65,9 +70,11 @@ def test_the_path_is_that_of_the_whole(documents: int) -> None:
             whole, sharded = steps(method, data), steps(method, cut(data, documents))
         assert [step.selected for step in sharded] == [step.selected for step in whole]
         for one, other in zip(whole, sharded, strict=True):
-            # RankSVM's gap is at most 1e-6 of its objective.
-            np.testing.assert_allclose(other.criterion, one.criterion, rtol=1e-5)
-            np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-2)
+            # RankSVM's gap is at most 1e-6 of its objective P, which is 1-strongly convex: both are within
+            # sqrt(2 gap) of the minimum. FSMRank's weights are closer than that.
+            gap = 1e-6 * one.criterion
+            assert abs(other.criterion - one.criterion) <= gap
+            assert float(np.linalg.norm(other.coef - one.coef)) <= 2.0 * np.sqrt(2.0 * gap)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharded_problems import assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
@@ -48,26 +48,47 @@ def test_sums_are_those_of_the_whole(
             at = finish(pairs.smooth(loss, pairs.scores(w)))
             d = pairs.scores(v)
             tangent = finish(pairs.tangent(pairs.scores(w)))
-            found.append(
-                (
-                    finish(pairs.count()),
-                    at.loss,
-                    at.n_curved,
-                    at.hinges,
-                    at.largest,
-                    at.slope(d),
-                    finish(pairs.bending(at, d)),
-                    pairs.weigh(at.slopes),
-                    finish(pairs.curvature(at, v)),
-                    tangent.loss,
-                    tangent.offset,
-                    pairs.weigh(tangent.slopes),
-                )
+            line = pairs.line(pairs.scores(w), d)
+            on_line, there = finish(line.value(0.5)), finish(line.tangent(0.5))
+            start = finish(line.value(0.0))
+            known = (finish(pairs.count()), at.n_curved, at.largest, tangent.offset, there.offset)
+            sums = (
+                (at.loss, "loss"),
+                (at.hinges, "hinge"),
+                (at.slope(d), "slope"),
+                (finish(pairs.bending(at, d)), "bending"),
+                (pairs.weigh(at.slopes), "gradient"),
+                (finish(pairs.curvature(at, v)), "curvature"),
+                (tangent.loss, "hinge"),
+                (pairs.weigh(tangent.slopes), "plane"),
+                (on_line.loss, "hinge"),
+                (there.loss, "hinge"),
+                (on_line.slope, "along"),
+                (start.loss, "hinge"),
+                (start.slope, "along"),
+                (pairs.weigh(there.slopes), "plane"),
             )
-    for one, other in zip(*found, strict=True):
-        scale = np.abs(one).max()
-        # Sums over at most 30 * 11²/2 pairs, each rounded relative to scores times features below 1e3.
-        np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-10 * max(1.0, scale))
+            found.append((known, sums))
+    (known, sums), (others, summed) = found
+    assert others == known
+    # Each is a sum over P pairs, m documents at most one after the other, of 2m roundings at most in either
+    # order: of u, a margin and two scores, b, its second derivative, s, two scores along d, x, two features.
+    P, m, b = known[0], data.y.size, max(2.0, loss.bend)
+    reach = [2.0 * float(np.abs(data.centred[0][:, columns] @ of).max()) for of in (w, v)]
+    x = 2.0 * float(np.abs(data.centred[0]).max())
+    u, s = 1.0 + 2.0 * (reach[0] + reach[1]), 2.0 * reach[1]
+    terms = {
+        "loss": b * u * u,
+        "hinge": u * u,
+        "slope": b * u * s,
+        "bending": b * s * s,
+        "gradient": b * u * x,
+        "curvature": b * s * x,
+        "plane": x,
+        "along": s,
+    }
+    for (one, what), (other, _) in zip(sums, summed, strict=True):
+        np.testing.assert_allclose(other, one, rtol=0, atol=2 * 2 * m * EPS * P * terms[what])
 
 
 @pytest.mark.parametrize("method", RANKERS, ids=str)
@@ -104,9 +125,11 @@ def test_listnet_comes_to_the_minimum_of_the_whole(documents: int, seed: int) ->
     data, method = problem(seed=seed), ListNet(regularization=0.5, tol=1e-9)
     with threads.at_most(1):
         whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
-    # The objective is λ-strongly convex: ||w - w*|| <= ||gradient|| / λ, the gradient being 1e-9 of its
-    # length at 0, which is some hundred times the features' spread of 30.
-    np.testing.assert_allclose(sharded.coef, whole.coef, rtol=0, atol=2 * 1e-9 * 1e4 / 0.5)
+    # The objective is λ-strongly convex, ||w - w*|| <= ||gradient|| / λ, for both; the gradient is tol times
+    # that at 0, where each query adds a difference of two probability vectors times centred features.
+    at_zero = 2.0 * (data.ptr.size - 1) * float(np.linalg.norm(data.centred[0], axis=1).max())
+    distance = float(np.linalg.norm(sharded.coef - whole.coef))
+    assert distance <= 2.0 * method.tol * at_zero / method.regularization
 
 
 def test_listnet_has_the_same_bits_everywhere(tmp_path: Path) -> None:
