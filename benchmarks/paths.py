@@ -52,7 +52,12 @@ def plans(quick: bool) -> dict[str, tuple[Plan, Callable[[], FoldedDataset]]]:
         **(
             {}
             if quick
-            else {"greedy, n = 700": (Plan("made up", "greedy-rankrls", greedy, folds=(1,)), lambda: made_up(700, 50))}
+            else {
+                "greedy, n = 700": (
+                    Plan("made up", "greedy-rankrls", greedy, folds=(1,)),
+                    lambda: made_up(700, 50),
+                )
+            }
         ),
         "RankRLS, 31 λ": (Plan("made up", "rankrls", {"regularization": _FINE}), lambda: made_up(136, 100)),
         "kernel RankRLS, 9 x 31, left out": (

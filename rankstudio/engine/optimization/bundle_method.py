@@ -14,7 +14,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.cutting_planes import Planes
-from rankstudio.engine.optimization.pair_problem import Line, PairProblem, PlaneProblem, Waiting, pair_problem
+from rankstudio.engine.optimization.pair_problem import (
+    LineOfScores,
+    PairProblem,
+    PlaneProblem,
+    Waiting,
+    pair_problem,
+)
 from rankstudio.engine.optimization.truncated_newton import OptimizerState, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
@@ -130,7 +136,9 @@ class _Point:
     objective: float
 
 
-def _line_search(line: Line, C: float, start: _Point, p: Floats, d: Floats) -> Waiting[tuple[float, _Point]]:
+def _line_search(
+    line: LineOfScores, C: float, start: _Point, p: Floats, d: Floats
+) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and

@@ -98,7 +98,7 @@ class LineValue:
     tangent: Tangent | None
 
 
-class Line(Protocol):
+class LineOfScores(Protocol):
     """A convex loss at scores + t d for some t."""
 
     def value(self, t: float) -> Waiting[LineValue]:
@@ -111,7 +111,7 @@ class Line(Protocol):
 class PlaneProblem(LinearProblem, Protocol):
     """A convex loss of linear scores, and the planes that touch it."""
 
-    def line(self, scores: Floats, d: Floats) -> Line:
+    def line(self, scores: Floats, d: Floats) -> LineOfScores:
         """Return the loss along a line."""
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
@@ -182,7 +182,7 @@ class LocalPairs:
         """Return the same pairs with some of the features."""
         return LocalPairs(LinearPairs(np.ascontiguousarray(self._problem.X[:, columns]), self._pairs))
 
-    def line(self, scores: Floats, d: Floats) -> Line:
+    def line(self, scores: Floats, d: Floats) -> LineOfScores:
         """Return the hinge along a line; see :class:`PlaneProblem`."""
         return TangentLine(self, scores, d)
 

@@ -16,7 +16,7 @@ from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.methods.shards.summation import Greatest
 from rankstudio.engine.optimization.pair_problem import (
-    Line,
+    LineOfScores,
     LineValue,
     LocalPairs,
     PairProblem,
@@ -291,7 +291,7 @@ class ShardedPairs:
         (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
         return Tangent(float(loss), float(offset), slopes[self._columns])
 
-    def line(self, scores: Floats, d: Floats) -> Line:
+    def line(self, scores: Floats, d: Floats) -> LineOfScores:
         """Return the hinge along a line."""
         return _HingeLine(self, scores, d)
 
