@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.errors import ChangedDataError
+from rankstudio.engine.errors import Cancelled, ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -149,10 +149,21 @@ class FoldCache:
         self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
         self._inspector: Inspector | None = None
 
-    def path(self, wanted: PathWanted) -> LivePath:
-        """Compute the whole path that is wanted."""
+    def path(self, wanted: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
+        """Compute the whole path that is wanted.
+
+        Raises
+        ------
+        Cancelled
+            Where it was cancelled meanwhile, which is looked at with every sign of life.
+        """
         unit = Unit(wanted.fold.number, 0, wanted.plan.combination(wanted.values))
-        path = self._fold(wanted.plan, wanted.fold).path(unit)
+
+        def follow(_: object) -> None:
+            if cancelled():
+                raise Cancelled("The path")
+
+        path = self._fold(wanted.plan, wanted.fold).path(unit, follow)
         # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
         return LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
 

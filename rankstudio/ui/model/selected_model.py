@@ -6,7 +6,7 @@ the run) is computed on the task worker, and only the last one asked for counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,7 +21,8 @@ from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
-from rankstudio.ui.background.job import Job
+from rankstudio.engine.support.shard import DOCUMENTS
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.tasks import FoldCache, LivePath, PathWanted
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
@@ -237,14 +238,18 @@ class CurrentModel(QObject):
         asked = self._asked
         if asked and (asked.fold, asked.values, asked.plan) == (wanted.fold, wanted.values, wanted.plan):
             return
-        if asked and self._job and (asked.fold is not wanted.fold or asked.plan != wanted.plan):
+        # Where it takes seconds nobody waits for a path that is not wanted any more.
+        slow = wanted.fold.train.n_documents > DOCUMENTS
+        if asked and self._job and (slow or asked.fold is not wanted.fold or asked.plan != wanted.plan):
             self._job.abandon()
         self._asked = wanted
         at = combination_label(wanted.plan.axes, wanted.values)
         what = tr("Computing the path for {at}").format(at=at) if at else tr("Computing the path")
-        self._job = self._worker.task(
-            what, self._fold_cache.path, wanted, on_done=self._take, on_error=self._fail, slot="path"
-        )
+
+        def work(cancelled: CancelFlag) -> Iterator[LivePath]:
+            yield self._fold_cache.path(wanted, cancelled)
+
+        self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end, slot="path"))
 
     def _take(self, live: LivePath) -> None:
         self._live = live
@@ -252,9 +257,10 @@ class CurrentModel(QObject):
         if found is not None:  # else it is late: by now a path of the run is shown
             self._set(found)
 
-    def _fail(self, why: str) -> None:
-        self._set(None)
-        self.failed.emit(why)
+    def _end(self, outcome: Outcome) -> None:
+        if outcome.ending is Ending.FAILED:
+            self._set(None)
+            self.failed.emit(outcome.text)
 
     def _forget_live(self) -> None:
         self._asked = self._live = None

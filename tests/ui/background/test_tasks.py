@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from experiment.small import dataset
 
+from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units import fold_context
@@ -46,3 +47,22 @@ def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_betwee
     rows = [row[name] for rows in told if rows for row in rows]
     chosen = run_plan(plan.changed(select_by=name), data).folds[0].paths[0]
     assert rows == chosen.validation[name].tolist()
+
+
+def test_a_path_that_nobody_waits_for_ends_and_can_be_had_again() -> None:
+    data, cache = dataset(1), FoldCache()
+    plan = Plan("small")
+    wanted = PathWanted(plan, data.folds[0], (1.0,))
+    asked: list[None] = []
+
+    def after_three() -> bool:
+        asked.append(None)
+        return len(asked) > 3
+
+    with pytest.raises(Cancelled):
+        cache.path(wanted, after_three)
+    assert len(asked) == 4
+    fresh = FoldCache().path(wanted).path
+    again = cache.path(wanted).path
+    assert [step.selected for step in again.steps] == [step.selected for step in fresh.steps]
+    assert again.criterion.tolist() == fresh.criterion.tolist()

@@ -21,10 +21,15 @@ from rankstudio.engine.methods.left_out import (
     scores_by_statistics,
     with_columns,
 )
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
+from rankstudio.engine.methods.memory_need import (
+    DataShape,
+    MemoryNeed,
+    rankrls_need,
+    residuals_bytes,
+    statistics_bytes,
+)
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
-from rankstudio.engine.methods.rankers.rankrls_memory import rankrls_need, residuals_bytes, statistics_bytes
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
     centred_labels,
