@@ -204,7 +204,8 @@ def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False) -> M
     needed = _n_bytes(shape.m, n_basis, exact)
     kept = min(2e9, 16.0 * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
-    fits = "" if needed <= free else f"n_basis={_fitting(shape.m, free)}"
+    less = needed > free and _n_bytes(shape.m, 1, exact=False) <= free
+    fits = f"n_basis={_fitting(shape.m, free)}" if less else ""
     least = shape.read + needed
     return MemoryNeed(least, usual=least + kept, fits=fits)
 

@@ -193,7 +193,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.fitting == "back":
             return searched.need("columns", shape)
         few = self.n_candidates if simple else shape.n
-        return searched.need(self.algorithm, shape, few)
+        need = searched.need(self.algorithm, shape, few)
+        return need if self.goes_by_shards or not shape.sharded else replace(need, fits="algorithm=auto")
 
     def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
