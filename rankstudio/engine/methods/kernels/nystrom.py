@@ -196,13 +196,13 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
     return kernel.matrix(X[rows], X)
 
 
-def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False) -> MemoryNeed:
+def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False, others: int = 0) -> MemoryNeed:
     """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`.
 
-    Where there is room, what two other kernel functions made of the documents is kept besides.
+    Where there is room, what so many other kernel functions made of the documents is kept besides.
     """
     needed = _n_bytes(shape.m, n_basis, exact)
-    kept = min(2e9, 16.0 * shape.m * min(shape.m, n_basis or shape.m))
+    kept = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
     free = shape.free - shape.read
     less = needed > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_fitting(shape.m, free)}" if less else ""

@@ -156,7 +156,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         exact = self.n_basis is None or self.n_basis >= shape.m
-        return kernel_need(shape, self.n_basis, exact)
+        return kernel_need(shape, self.n_basis, exact, others=2)
 
     def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
         """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
