@@ -25,6 +25,10 @@ def test_a_run_within_little_memory_has_the_same_results(
     assert json.loads(mapped.out)["folds"] == json.loads(whole.out)["folds"]
     assert "8,000 documents with 20 features, 1.3 MB, are read from the disk" in mapped.err
     assert "the memory budget of 1.0 MB" in mapped.err
+    goes = [line for line in mapped.err.splitlines() if line.endswith("of memory, budget 1.0 MB.")]
+    assert len(goes) == 1
+    assert " documents are read from the disk, all at once; about " in goes[0]
+    assert "Note: The labels go up to 4, and LETOR 4.0 was made for 0 to 2" in whole.err
     assert "read from the disk" not in whole.err
     assert "RANKSTUDIO_MEMORY" not in os.environ
 
