@@ -179,6 +179,8 @@ def test_a_model_for_another_program_is_read_back_and_ranked_with(
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     wait_until(lambda: window.current.test and window.sections.inspect.inspector.plot.numbers()[1])
+    window.commands["chance"].trigger()
+    wait_until(lambda: window.models.permutations.band is not None and not window.models.permutations.busy)
     dialog = dialog_of(window)
     for item in dialog._items:
         assert item.unavailable == "", item.key
