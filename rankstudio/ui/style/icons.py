@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
@@ -47,13 +47,17 @@ def svg(name: str, color: str) -> bytes:
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
     """Return an icon as a picture of ``size`` logical pixels for a screen of the given pixel ratio."""
-    side = round(size * ratio)
+    side, key = round(size * ratio), f"rankstudio {name} {color} {size} {ratio}"
+    picture = QPixmap()
+    if QPixmapCache.find(key, picture):  # of Qt, which empties it before the application ends
+        return picture
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     QSvgRenderer(QByteArray(svg(name, color))).render(painter, QRectF(0, 0, side, side))
     painter.end()
     picture.setDevicePixelRatio(ratio)
+    QPixmapCache.insert(key, picture)
     return picture
 
 
@@ -71,16 +75,10 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
     size : int
         In logical pixels.
     """
-    return _icon(name, theme.colors.role(role), theme.colors.faint, size)
-
-
-@cache
-def _icon(name: str, color: str, faint: str, size: int) -> QIcon:
-    """Draw an icon in its two colours, once for all buttons and actions that bear it."""
     made = QIcon()
     for ratio in _RATIOS:
-        made.addPixmap(pixmap(name, color, size, ratio), QIcon.Mode.Normal)
-        made.addPixmap(pixmap(name, faint, size, ratio), QIcon.Mode.Disabled)
+        made.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
+        made.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
     return made
 
 
