@@ -18,8 +18,9 @@ import pytest
 from rankstudio.engine.support.compilation import SAMPLE_KERNELS, announce, announced
 from rankstudio.engine.support.jit import kernel
 
-# with helpers, and with what numba brings of its own library; they were 146
-MOST_COMPILATIONS = 52
+# with helpers, three of which kernels of shards share, and with what numba brings of its own library; they were
+# 146 once
+MOST_COMPILATIONS = 55
 
 STUDY = """
 import json, sys
