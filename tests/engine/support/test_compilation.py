@@ -18,7 +18,7 @@ import pytest
 from rankstudio.engine.support.compilation import SAMPLE_KERNELS, announce, announced
 from rankstudio.engine.support.jit import kernel
 
-# with helpers, three of which kernels of shards share, and with what numba brings of its own library; once 146
+# with helpers, three of which kernels of shards share, and with what numba brings of its own library; was 146
 MOST_COMPILATIONS = 55
 
 STUDY = """
