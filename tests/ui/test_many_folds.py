@@ -46,9 +46,11 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
         assert window.current.model is not None
         assert window.current.model.step is record.folds[5].chosen.step
         window.commands["next_fold"].trigger()
-        assert (window.session.fold, panel._many.currentText()) == (6, "fold 6")
+        wait_until(lambda: panel._many.currentText() == "fold 6")
+        assert window.session.fold == 6
         panel._many.activated.emit(len(dataset.folds))
-        assert (window.session.fold, panel._many.currentText()) == (None, "all folds")
+        wait_until(lambda: panel._many.currentText() == "all folds")
+        assert window.session.fold is None
         [row] = window.sections.results.panel.rows()
         assert row.summary.means["MAP"] == record.result.average["MAP"]
 

@@ -28,6 +28,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
+from rankstudio.engine.experiment.results.filed_steps import Keeper, path_keeper
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
@@ -180,6 +181,7 @@ def run(
     names = dataset.feature_names
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
+    keep = path_keeper(plan)
     given = given_folds(plan, dataset) if plan.entry.given and computed else None
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None)
@@ -189,10 +191,10 @@ def run(
         if executor is not None and not plan.entry.given and not sharded:
             missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
             at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
-            spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing))
+            spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing, keep))
         for fold in folds:
             if fold.number in done.folds:
-                result = yield from _tell_again(done.folds[fold.number])
+                result = yield from _tell_again(done.folds[fold.number], keep)
             else:
                 # Of folds that share their data each would put a copy there.
                 known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
@@ -201,7 +203,7 @@ def run(
                 own = [unit for unit in units if unit.fold == fold.number]
                 train = known[fold.number]
                 prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
-                result = yield from _run_fold(prepared, own, done, spread)
+                result = yield from _run_fold(prepared, own, done, spread, keep)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
@@ -326,8 +328,9 @@ def _check_criterion(plan: Plan) -> None:
         )
 
 
-def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
+def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
     """Tell of a fold that is done."""
+    result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
     for path in result.paths:
         yield UnitStarted(path.unit)
@@ -336,7 +339,11 @@ def _tell_again(result: FoldResult) -> Generator[Event, None, FoldResult]:
 
 
 def _run_fold(
-    prepared: FoldContext, units: Sequence[Unit], done: Finished, spread: UnitScheduler | None
+    prepared: FoldContext,
+    units: Sequence[Unit],
+    done: Finished,
+    spread: UnitScheduler | None,
+    keep: Keeper,
 ) -> Generator[Event, None, FoldResult]:
     for working in prepared.find_baseline():
         yield UnitProgress(units[0], working)
@@ -350,7 +357,7 @@ def _run_fold(
             continue
         yield UnitStarted(unit)
         known = done.units.get(_unit_key(unit))
-        paths.append(known or (yield from _run_unit(prepared, unit)))
+        paths.append(keep(known or (yield from _run_unit(prepared, unit))))
         yield UnitFinished(unit, paths[-1])
     return prepared.result(select_model(prepared.plan, paths, prepared.standard_error), paths)
 

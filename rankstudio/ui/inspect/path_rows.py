@@ -156,7 +156,7 @@ class Arrivals:
     """
 
     def __init__(self) -> None:
-        self._steps: tuple[Step, ...] = ()
+        self._steps: Sequence[Step] = ()
         self._forget()
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:

@@ -24,6 +24,7 @@ from rankstudio.engine.experiment.execution.data_transport import FoldSource, In
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
+from rankstudio.engine.experiment.results.filed_steps import Keeper
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
@@ -130,6 +131,8 @@ class UnitScheduler:
         Those that have units.
     units : sequence of Unit
         Those to be carried out, fold by fold.
+    keep : callable
+        Returns a path as it is kept.
 
     Attributes
     ----------
@@ -144,8 +147,11 @@ class UnitScheduler:
         Where there are no workers.
     """
 
-    def __init__(self, executor: Executor, plan: Plan, folds: Sequence[Fold], units: Sequence[Unit]) -> None:
+    def __init__(
+        self, executor: Executor, plan: Plan, folds: Sequence[Fold], units: Sequence[Unit], keep: Keeper
+    ) -> None:
         self.paths: dict[tuple[int, int], PathResult] = {}
+        self._keep = keep
         self._executor = unit_executor(executor)
         self._lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, *self._executor.lost)
         unreachable: tuple[type[BaseException], ...] = (*self._lost, OSError)  # files fail by OutputError
@@ -192,10 +198,10 @@ class UnitScheduler:
                     path, seconds = future.result()
                 except self._lost as error:
                     raise _gone() from error
-                self.paths[key] = path
+                self.paths[key] = self._keep(path)
                 self._fill()
                 yield UnitStarted(unit)
-                yield UnitFinished(unit, path, seconds)
+                yield UnitFinished(unit, self.paths[key], seconds)
 
     def _fill(self) -> None:
         """Give the executor as much as it may have at a time."""

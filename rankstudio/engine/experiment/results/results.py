@@ -30,7 +30,7 @@ class PathResult:
     Attributes
     ----------
     unit : Unit
-    steps : tuple of Step
+    steps : sequence of Step
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
         Each measure on the validation part after each step; none without a validation part. Where the plan
@@ -48,7 +48,7 @@ class PathResult:
     """
 
     unit: Unit
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     validation: Mapping[str, Floats]
     divisor: float
     step_kind: StepKind = StepKind.FEATURES

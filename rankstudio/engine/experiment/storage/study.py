@@ -20,6 +20,7 @@ from rankstudio.engine.errors import ChangedDataError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
+from rankstudio.engine.experiment.results.filed_steps import path_keeper
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.storage import sqlite_file
@@ -260,7 +261,7 @@ class Study:
 
         What is damaged is not among it.
         """
-        combinations = run.plan.combinations
+        combinations, keep = run.plan.combinations, path_keeper(run.plan)
         units = {}
         for row in sorted(self._parts(run)[0], key=lambda row: (row["fold"], row["position"])):
             fold, position = row["fold"], row["position"]
@@ -273,9 +274,8 @@ class Study:
                     )
                 )
             with suppress(StoreError):  # what was damaged before there were digests
-                units[fold, position] = unpack_path(
-                    row["payload"], unit, run.feature_ids, f"{self.path}, run {run.id}"
-                )
+                source = f"{self.path}, run {run.id}"
+                units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
         return units
 
     def discard_damaged(self, run: RunKey) -> None:
