@@ -18,6 +18,8 @@ def run_method(window: MainWindow, method: str, **parameters: object) -> None:
     window.session.look_at(1)
     window.workspace.show_page("features")
     settle(window)
+    inspect = window.sections.inspect  # the marked row is inspected a moment later
+    wait_until(lambda: not (inspect._settled.isActive() or inspect._settled_model.isActive()))
 
 
 def texts(window: MainWindow) -> list[str]:

@@ -14,6 +14,7 @@ from windows import finish, open_window, settle
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.method.fields import Field
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell import sections
 from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.shell.workspace import FIRST, PAGES
@@ -278,7 +279,7 @@ def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: Main
     settle(window)
     form, run = window.sections.method.form, window.sections.run
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
-    assert run.heat.isVisible() and run.heat.width() >= 190
+    assert run.heat.isVisible() and run.heat.width() >= sections._LEAST_HEAT
     editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
     assert len(editors) > 5
     for editor in editors:
