@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from distributed import Client, KilledWorker, Security, Worker, WorkerPlugin
 from distributed import wait as await_all
@@ -178,6 +178,7 @@ class ClusterWorkers:
     def __init__(self, cluster: Cluster, client: Client) -> None:
         self._cluster, self._client = cluster, client
         self._addresses: list[str] = []
+        self._asked: WeakKeyDictionary[Future[Sums | None], str] = WeakKeyDictionary()
 
     @property
     def count(self) -> int:
@@ -211,7 +212,17 @@ class ClusterWorkers:
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
-        return self._cluster.submit(answer, call, workers=[worker], allow_other_workers=True)  # type: ignore[call-arg]
+        future = self._cluster.submit(answer, call, workers=[worker], allow_other_workers=True)  # type: ignore[call-arg]
+        self._asked[future] = worker
+        return future
+
+    def stranded(self, asked: Future[Sums | None]) -> bool:
+        """Tell whether the worker that a call was given to is gone.
+
+        Where it was the last one dask keeps the call for it, and gives it to nobody who joins.
+        """
+        worker = self._asked.get(asked)
+        return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
 
     def forget(self, session: str) -> None:
         """Have all of them give up the states of a session."""

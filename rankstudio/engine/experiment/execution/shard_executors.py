@@ -62,6 +62,9 @@ class ShardWorkers(Protocol):
     def ask(self, call: ShardCall) -> Answer:
         """Have a call carried out by the worker that has its shard, if it is still there."""
 
+    def stranded(self, asked: Answer) -> bool:
+        """Tell whether a call waits for a worker that is gone."""
+
     def forget(self, session: str) -> None:
         """Have all workers give up the states of a session."""
 
@@ -143,6 +146,9 @@ class _Session:
         """Return a shard's answer, None where it is not there yet; asks again for one that is lost."""
         future = waiting[index]
         if not wait([future], timeout=_SIGN_SECONDS).done:
+            if self._workers.stranded(future):
+                future.cancel()
+                waiting[index] = self._ask(index, anew=True)
             return None
         lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
         try:
@@ -203,6 +209,10 @@ class ProcessWorkers:
         except BrokenExecutor:
             self._processes[place] = self._start()
             return self._processes[place].submit(answer, call)
+
+    def stranded(self, asked: Answer) -> bool:
+        """Return False: a call to a process that ends fails."""
+        return False
 
     def forget(self, session: str) -> None:
         """Have all of them give up the states of a session."""
