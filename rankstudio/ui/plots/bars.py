@@ -143,7 +143,7 @@ class BarsPlot(Plot):
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low, high = min(values), max(values)
         plain = self.axes.frame(size, (0.0, 1.0), (low, high if high > low else low + 1.0))
-        plain.area.setLeft(_SCALE)
+        plain.area.setLeft(max(_SCALE, plain.area.left()))  # numbers of many digits take more
         return plain
 
     @staticmethod

@@ -1,8 +1,10 @@
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import Bar, BarsPlot
+from rankstudio.ui.style.fonts import TINY, font
 
 
 @pytest.fixture
@@ -24,6 +26,16 @@ def test_bars_go_from_the_longest_down_and_their_lengths_are_their_values(plot):
     assert heights[0] == pytest.approx(plot.frame().area.height())
     assert heights[1] / heights[0] == pytest.approx(0.7 / 0.9)
     assert heights[2] / heights[0] == pytest.approx(0.1 / 0.9)
+
+
+def test_numbers_of_many_digits_have_room_beside_the_axis(plot):
+    plot.set_bars([Bar(1, "one", 1.2e-5), Bar(2, "two", 1.1e-5)])
+    plot.flush()
+    frame = plot.frame()
+    metrics = QFontMetricsF(font(TINY))
+    texts = [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())]
+    assert max(map(len, texts)) > 6
+    assert frame.area.left() >= max(map(metrics.horizontalAdvance, texts))
 
 
 def test_a_screen_reader_hears_the_winner_and_its_lead(plot):
