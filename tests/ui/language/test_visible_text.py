@@ -70,5 +70,7 @@ def test_what_is_looked_up_is_a_template_and_no_f_string() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn")
     )
-    filled = [(module, call) for module, call in calls if any(isinstance(a, ast.JoinedStr) for a in call.args)]
+    filled = [
+        (module, call) for module, call in calls if any(isinstance(a, ast.JoinedStr) for a in call.args)
+    ]
     assert [f"{module}:{call.lineno}" for module, call in filled] == []
