@@ -278,6 +278,7 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
         dataset.feature_names,
         TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
         sparse=dataset.sparse,
+        greatest_grade=dataset.greatest_grade,
     )
 
 

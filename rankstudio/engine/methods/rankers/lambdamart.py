@@ -253,7 +253,7 @@ class _Loss:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
-        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name])
+        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
 
     def of(self, booster: Any) -> float:
         return -float(booster.eval_train(self._measure)[0][2])
