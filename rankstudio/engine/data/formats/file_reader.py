@@ -29,7 +29,7 @@ from rankstudio.engine.data.trec.qrels import graded_documents, is_judgement, is
 from rankstudio.engine.data.trec.runs import run_scores
 
 _HEAD = 1 << 16
-TABLES_VERSION = 2
+TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
 _FEATURE = re.compile(rb"[0-9]+:")
@@ -175,7 +175,7 @@ def recognised_form(
     head = content[:_HEAD]
     if beside is not None or told.qid or told.label:  # it may be compressed
         head = decompress(path, content, progress)[:_HEAD]
-    lines = (line.strip() for line in head.tobytes().split(b"\n"))
+    lines = (line.strip() for line in head.tobytes().splitlines())
     line = next((line for line in lines if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
