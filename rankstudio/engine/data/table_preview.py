@@ -13,6 +13,7 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
+from rankstudio.engine.data.formats.file_reader import refuse_other_binary
 from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.large.arrow_reader import first_rows
 from rankstudio.engine.data.letor.compression import read_beginning
@@ -99,6 +100,7 @@ def preview_table(path: Path) -> TablePreview:
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
         return TablePreview(file, form, tuple(map(clean_name, table.column_names)), _shown(rows), True, sizes)
+    refuse_other_binary(file, begin)
     csv = CsvText(file, io.BytesIO(begin))
     head, found = csv.head, []
     with suppress(DataError):  # the reader tells where; the beginning may end within a document
