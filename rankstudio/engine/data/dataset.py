@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
@@ -185,6 +185,15 @@ class RankingDataset:
             frame, qid=qid, label=label, features=features, ignore=ignore, missing=missing
         )
         return made
+
+    def changed(self, **values: Any) -> RankingDataset:
+        """Return a dataset with other values of some attributes.
+
+        Unlike `dataclasses.replace`, it also takes training parts that put their rows together when asked
+        (leave-query-out), and returns a plain dataset.
+        """
+        kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
+        return RankingDataset(**kept, **values)
 
     @property
     def n_documents(self) -> int:
