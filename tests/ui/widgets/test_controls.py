@@ -1,6 +1,6 @@
 import pytest
 from hands import fact_texts
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
@@ -137,6 +137,7 @@ FACTS = st.builds(
 
 
 @given(st.lists(st.lists(FACTS, max_size=2), min_size=2, max_size=4))
+@example([[Fact("documents", "9,630 / 2,707", wraps=True)], [Fact("documents", "470", wraps=True)]])
 def test_what_was_shown_before_makes_no_difference(app, theme, shown):
     facts = KeyValue(shown[0])
     for rows in shown[1:]:
