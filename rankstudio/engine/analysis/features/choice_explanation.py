@@ -115,8 +115,8 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
         )
     elif other > 0:
         text = tr(
-            "Added {number} to the {criterion} {unit}. {rival} would have taken {less} off it: pins, costs or "
-            "a limit decided."
+            "Added {number} to the {criterion} {unit}. {rival} would have taken {less} off it: pins, costs "
+            "or a limit decided."
         )
     elif own == 0:
         text = tr("Left the {criterion} {unit} as it was. No candidate would have lowered it.")
