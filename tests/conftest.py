@@ -48,6 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
     )
+    parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
+    parser.addoption(
+        "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
+    )
+    parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -57,8 +57,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    own = [p for p in plan.entry.parameters if not (ranker and p.ranks)]
-    words += _options(own, plan.parameters, "--")
+    words += _options(plan.entry.parameters, plan.parameters, "--", ranked=ranker is not None)
     if ranker:
         words += ["--ranker", plan.ranker, *_options(ranker.parameters, plan.ranker_parameters, "--ranker-")]
     # What the terminal would otherwise take from the data is always said.
@@ -81,12 +80,18 @@ def column_words(plan: Plan) -> Iterator[str]:
         yield from (_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told))
 
 
-def _options(parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str) -> list[str]:
-    """Return options and values; a grid also where it is the default: it is what a reader looks for first."""
+def _options(
+    parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str, *, ranked: bool = False
+) -> list[str]:
+    """Return options and values; a grid also where it is the default: it is what a reader looks for first.
+
+    Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
+    """
     words: list[str] = []
     for place, parameter in enumerate(parameters):
         value = values[parameter.name]
-        if (place == 0 and parameter.kind is Kind.GRID) or value != parameter.default:
+        first = place == 0 and parameter.kind is Kind.GRID and not (ranked and parameter.ranks)
+        if first or value != parameter.default:
             option = prefix + parameter.option.removeprefix("--")
             words += [option, parameter.written(value)]
     return words

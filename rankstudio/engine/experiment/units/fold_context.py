@@ -322,7 +322,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     joint = [ids for ids in plan.groups.values() if len(ids) > 1]
     if plan.preferences and not entry.learns_preferences:
         raise PlanError(refusal_of_preferences(entry))
-    if joint and not entry.groups:
+    if joint and entry.key == plan.method and not entry.groups:  # a ranker has the groups that are selected
         raise PlanError(refusal_of_groups(entry, len(joint)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     counting = [p for p in entry.parameters if p.counts(parameters)]

@@ -157,6 +157,15 @@ def test_the_whole_of_one_fold_are_all_its_parts() -> None:
     assert whole(FoldedDataset("File", None, (Fold(1, fold.train),))) is fold.train
 
 
+def test_the_whole_of_a_nested_validation_is_the_files_again() -> None:
+    """A part that was dealt out of a file does not know what was missing there; one that is a file does."""
+    fold = open_sample().folds[0]
+    files = FoldedDataset("Files", None, (Fold(1, fold.train, None, fold.test),))
+    made = whole(nested(files, 20, 1))
+    assert sorted(documents(made)) == sorted(documents(fold.train) + documents(fold.test))
+    assert not made.missing.size
+
+
 def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
     sample = open_sample()
     with pytest.raises(
