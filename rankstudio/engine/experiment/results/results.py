@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.frames import fold_frame, path_steps, step_frame
 from rankstudio.engine.experiment.results.notebook import path_html, plot_path, plot_run, run_html
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Note, Step
 
 if TYPE_CHECKING:
@@ -154,6 +156,8 @@ class FoldResult:
     per_query : Mapping of str to ndarray of shape (Q,)
         The chosen model's measures in each query of the test part, or of the validation part where there is
         no test part, in the order of the data: for paired tests between runs.
+    greatest_grade : float
+        The greatest label of the dataset, by which ERR was measured; NaN of a run of an earlier version.
     """
 
     fold: int
@@ -164,6 +168,7 @@ class FoldResult:
     paths: tuple[PathResult, ...]
     baseline: Baseline
     per_query: Mapping[str, Floats] = field(default_factory=dict)
+    greatest_grade: float = math.nan
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -220,6 +225,15 @@ class RunResult:
     def baseline(self) -> dict[str, float]:
         """The same mean for each fold's best single feature."""
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+
+    @property
+    def greatest_grade(self) -> float:
+        """The grade on which ERR depends: that of the convention, or the greatest label of the dataset.
+
+        NaN where no fold is finished, or an earlier version measured.
+        """
+        known = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
+        return convention(self.plan.convention).greatest_grade or max(known, default=math.nan)
 
     @property
     def notes(self) -> tuple[Note, ...]:
