@@ -204,7 +204,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, all but its paths."""
-    baseline = result.baseline
+    baseline, grade = result.baseline, result.greatest_grade
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
         "selected": list(result.selected),
@@ -216,6 +216,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
             "test": dict(baseline.test),
         },
         "per_query": {name: values.tolist() for name, values in result.per_query.items()},
+        **({} if math.isnan(grade) else {"greatest_grade": grade}),
     }
 
 
@@ -260,6 +261,7 @@ def fold_from_values(
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
         _baseline(values["baseline"], names, ids),
         FrozenMapping(queries),
+        exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
     )
 
 
