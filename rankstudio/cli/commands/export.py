@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs, places_of
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
             raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
         written = []
     else:
-        refuse_existing(form.paths(args.out).values(), args.force)
+        check_outputs([*form.paths(args.out).values()], args, _data_of(model))
         written = [str(path) for path in form.save(args.out, files)]
         if not args.json:
             print(f"Written: {', '.join(written)}", file=sys.stderr)
@@ -97,6 +97,13 @@ def run(args: argparse.Namespace) -> int:
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
+
+
+def _data_of(model: Model) -> list[Path]:
+    """Return the data that a model's plan names: the proof may read them."""
+    from rankstudio.engine.experiment.plan.toml import plan_from_dict
+
+    return places_of(plan_from_dict(model.plan)) if model.plan else []
 
 
 def _proof(
