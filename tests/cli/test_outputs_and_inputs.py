@@ -18,7 +18,7 @@ READS = {"completion", "evaluate", "lab", "methods", "permute", "studies"}
 """Commands that write no file."""
 
 MAKES = {"generate", "figures", "reproduce"}
-"""Commands whose files have names of their own, or that read the published data only; tried below or as others."""
+"""Commands whose files have names of their own, or that read published data only."""
 
 
 @dataclass(frozen=True)
