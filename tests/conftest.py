@@ -38,7 +38,7 @@ MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how long damaged files are tried, how many runs are killed, how far the window is walked through."""
+    """Say how long damaged files are tried, how many runs are killed, how far the window is walked."""
     group = parser.getgroup("fuzz", "damaged files")
     group.addoption(
         "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"

@@ -10,6 +10,7 @@ long as it still fails in the same way.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import sys
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,9 +28,6 @@ if __name__ == "__main__":  # as a test it finds these by pytest's settings
     os.environ["LANGUAGE"] = "en"
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import gc
-
-from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from walks.belonging import Truth, mismatches
 from walks.complaints import Complaints, Fault, listening
@@ -71,9 +70,7 @@ class Outcome:
     faults: list[Fault] = field(default_factory=list)
 
 
-def walk(
-    steps: Sequence[Step], theme: Theme, places: Places, told: Callable[[Step], object] = lambda _: None
-) -> Outcome:
+def walk(steps: Sequence[Step], theme: Theme, places: Places) -> Outcome:
     """Go a walk in a window of its own, until it ends or something is wrong."""
     outcome = Outcome()
     with TemporaryDirectory(prefix="walk-") as folder, listening() as complaints, _unasked():
@@ -83,7 +80,6 @@ def walk(
         try:
             stage.open()
             for one in steps:
-                told(one)
                 if take(stage, one):
                     outcome.done.append(one)
                     outcome.faults = _faults(complaints, stage, truth)
@@ -171,52 +167,76 @@ def walk_seeds(
         n_steps -= length
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Walk for a while; print each kind of fault once, with its shortest walk, and what was done."""
-    parser = argparse.ArgumentParser(description=__doc__)
+@dataclass
+class Tally:
+    """What an hour of walks came to.
+
+    Attributes
+    ----------
+    n_walks : int
+    steps : Counter of str
+        How often each step was done.
+    faults : Counter of str
+        In how many walks each kind was found.
+    """
+
+    n_walks: int = 0
+    steps: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        head = f"{self.n_walks} walks, {self.steps.total()} steps, {len(self.faults)} kinds of fault"
+        done = [f"{n:8d} {name}" for name, n in sorted(self.steps.items())]
+        found = [f"{n:8d} walks: {kind}" for kind, n in self.faults.most_common()]
+        return "\n".join([head, *done, *found])
+
+
+def walk_for(seconds: float, seed: int, theme: Theme, places: Places, *, shorten: bool = True) -> Tally:
+    """Walk for a while, from one seed after another; tell each kind of fault with its shortest walk."""
+    tally = Tally()
+    until = time.monotonic() + seconds
+    for at in count(seed):
+        if time.monotonic() > until:
+            break
+        outcome = walk(draw(at, LENGTH), theme, places)
+        tally.n_walks += 1
+        tally.steps.update(one.name for one in outcome.done)
+        if outcome.faults:
+            kind = outcome.faults[0].kind
+            tally.faults[kind] += 1
+            if shorten and tally.faults[kind] == 1:
+                say(report(outcome, at, theme, places))
+            else:
+                say(f"seed {at}: {kind}, after {len(outcome.done)} steps")
+        theme.set_mode("light")
+    return tally
+
+
+def say(text: str) -> None:
+    """Print at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Walk for a while; 1 where something was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=600.0, help="how long; default 600")
     parser.add_argument("--seed", type=int, help="of the first walk; those after it count on")
-    parser.add_argument("--length", type=int, default=LENGTH, help="steps of a walk")
-    parser.add_argument("--walks", type=int, help="at most so many")
-    parser.add_argument("--show", action="store_true", help="print each step")
-    parser.add_argument("--whole", action="store_true", help="make no failed walk shorter")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
+    given = parser.parse_args()
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 30)
     app = QApplication.instance() or QApplication(["rankstudio-walks"])
-    gc.disable()
+    assert isinstance(app, QApplication)
+    gc.disable()  # as in the program, garbage is searched for at rest
     theme = Theme("light")
-    theme.apply(app)  # type: ignore[arg-type]
-    counts: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    n_walks = n_drawn = 0
-    until = time.monotonic() + given.seconds
+    theme.apply(app)
     with TemporaryDirectory(prefix="walks-") as folder:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
         places = write_places(Path(folder))
-        while time.monotonic() < until and (given.walks is None or n_walks < given.walks):
-            steps = draw(seed, given.length)
-            told = (lambda one: print(f"  {one}", flush=True)) if given.show else (lambda _: None)
-            outcome = walk(steps, theme, places, told)
-            n_walks, n_drawn = n_walks + 1, n_drawn + len(steps)
-            counts.update(one.name for one in outcome.done)
-            if outcome.faults:
-                kind = outcome.faults[0].kind
-                kinds[kind] += 1
-                if kinds[kind] == 1 and not given.whole:
-                    print(report(outcome, seed, theme, places), flush=True)
-                else:
-                    print(f"seed {seed}: {kind}, after {len(outcome.done)} steps", flush=True)
-                    if given.whole:
-                        print("\n".join(fault.text for fault in outcome.faults), flush=True)
-            seed += 1
-            theme.set_mode("light")
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    print(f"{n_walks} walks, {sum(counts.values())} steps done, {len(kinds)} kinds of fault")
-    for name, n in sorted(counts.items()):
-        print(f"  {n:6d} {name}")
-    for kind, n in kinds.most_common():
-        print(f"  {n:6d} walks: {kind}")
-    return 1 if kinds else 0
+        tally = walk_for(given.seconds, seed, theme, places, shorten=not given.long)
+    say(str(tally))
+    return bool(tally.faults)
 
 
 if __name__ == "__main__":

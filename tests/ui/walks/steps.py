@@ -129,7 +129,7 @@ _OTHERS: tuple[dict[str, Any], ...] = (
 _PROTOCOLS = ("given", "3-fold", "given", "leave-query-out", "nested 20", "split 60/20/20", "nested 2-fold")
 
 
-class Impossible(Exception):
+class ImpossibleStepError(Exception):
     """There is nothing of what a step wants to do something with."""
 
 
@@ -168,7 +168,7 @@ def take(stage: Stage, one: Step) -> bool:
     """Do a step, and wait for what comes of it; False where it was impossible."""
     try:
         ACTS[one.name][1](stage, *one.numbers)
-    except Impossible:
+    except ImpossibleStepError:
         return False
     stage.rest()
     return True
@@ -177,7 +177,7 @@ def take(stage: Stage, one: Step) -> bool:
 def of(number: int, those: Sequence[T]) -> T:
     """Return the one of those that a number means."""
     if not those:
-        raise Impossible
+        raise ImpossibleStepError
     return those[number % len(those)]
 
 
@@ -185,28 +185,28 @@ def trigger(stage: Stage, name: str) -> None:
     """Carry out a command as its menu does, where it can be."""
     action = stage.window.commands[name]
     if not action.isEnabled():
-        raise Impossible
+        raise ImpossibleStepError
     action.trigger()
 
 
 def change(stage: Stage, **changes: Any) -> None:
     """Change the plan as the form does; one that would be no plan is refused there."""
     if stage.window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     try:
         stage.window.session.change("editing", **changes)
     except (ParameterError, PlanError):
-        raise Impossible from None
+        raise ImpossibleStepError from None
 
 
 def seen(stage: Stage, page: str, widget: QWidget) -> None:
     """Go to the page of a widget, as one does who wants to use it."""
     if stage.window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     if not widget.isVisible():
         stage.window.workspace.show_page(page)
     if not widget.isVisible():
-        raise Impossible
+        raise ImpossibleStepError
 
 
 def run_of(number: int, runs: Runs) -> RunRecord:
@@ -248,7 +248,7 @@ def save_study(stage: Stage, which: int) -> None:
 def open_study(stage: Stage, which: int) -> None:
     path = stage.folder / f"{of(which, 'ab')}.rankstudio"
     if not path.exists():
-        raise Impossible
+        raise ImpossibleStepError
     stage.window.open_path(str(path))
 
 
@@ -292,7 +292,7 @@ def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
     seen(stage, "select", features)
     row = of(which, features.table.rows())
     if not features._pins:
-        raise Impossible
+        raise ImpossibleStepError
     features.table.select(row)
     features.toggled.emit(of(verb, ("pinned", "banned")), row.feature_id)
 
@@ -304,7 +304,7 @@ def preferences(stage: Stage) -> None:
     elif stage.window.commands["open_preferences"].isEnabled():
         stage.window.open_path(str(stage.places.preferences))
     else:
-        raise Impossible
+        raise ImpossibleStepError
 
 
 # Runs
@@ -316,7 +316,7 @@ def start(stage: Stage, command: str) -> None:
     plan, dataset = session.plan, session.dataset
     large = dataset is not None and (dataset.n_features > _MOST_FEATURES or len(dataset.folds) > _MOST_FOLDS)
     if large and (plan.ranker or plan.method not in _QUICK or plan.inner):
-        raise Impossible
+        raise ImpossibleStepError
     trigger(stage, command)
 
 
@@ -328,7 +328,7 @@ def run(stage: Stage) -> None:
 @step(5)
 def run_and_hold(stage: Stage, n_events: int) -> None:
     if stage.gate.holds or stage.window.runs.busy:
-        raise Impossible
+        raise ImpossibleStepError
     start(stage, "run")
     stage.gate.hold_after(1 + n_events % 40)
 
@@ -336,7 +336,7 @@ def run_and_hold(stage: Stage, n_events: int) -> None:
 @step(4)
 def let_go_on(stage: Stage) -> None:
     if not stage.gate.holds:
-        raise Impossible
+        raise ImpossibleStepError
     stage.gate.open()
 
 
@@ -370,7 +370,7 @@ def go_on(stage: Stage, which: int) -> None:
 def compare(stage: Stage, first: int, second: int, data: int) -> None:
     session = stage.window.session
     if session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}, "folds": ()}
     bare |= {"groups": {}, "preferences": {}}
     there = {entry.key for entry in methods() if not entry.lacking}
@@ -380,7 +380,7 @@ def compare(stage: Stage, first: int, second: int, data: int) -> None:
         chosen = (of(first, kinds), of(second, kinds))
         plans = [session.plan.changed(**{**bare, **kind, "data": place}) for kind in chosen]
     except (ParameterError, PlanError):
-        raise Impossible from None
+        raise ImpossibleStepError from None
     stage.window.comparison.start(plans)
 
 
@@ -392,7 +392,7 @@ def given_order(stage: Stage) -> None:
 @step(1)
 def given_scores(stage: Stage) -> None:
     if not stage.window.commands["add_scores"].isEnabled():
-        raise Impossible
+        raise ImpossibleStepError
     stage.window.scores.read(stage.places.scores, "neural")
 
 
@@ -405,7 +405,7 @@ def remove_run(stage: Stage, which: int) -> None:
 def act_on_message(stage: Stage) -> None:
     notice = stage.window.notice
     if notice.isHidden() or notice._action.isHidden():
-        raise Impossible
+        raise ImpossibleStepError
     notice._action.click()
 
 
@@ -428,7 +428,7 @@ def look_at_run(stage: Stage, which: int, by: int) -> None:
 def look_at_fold(stage: Stage, which: int, by: int) -> None:
     window = stage.window
     if window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     fold = of(which, [*(fold.number for fold in window.session.dataset.folds), None])
     if of(by, ("data", "line", "next", "previous")) == "data":
         window.sections.data.panel.foldChosen.emit(fold)
@@ -443,7 +443,7 @@ def move_slider(stage: Stage, first: int, second: int) -> None:
     slider = stage.window.sections.run.curves.slider
     seen(stage, "select", slider)
     if not slider.isEnabled() or not slider._slider.isEnabled():
-        raise Impossible
+        raise ImpossibleStepError
     for place in (first, second)[: 1 + second % 2]:
         slider._slider.setValue(place % len(slider.values()))
 
@@ -472,7 +472,7 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
     seen(stage, "select", heat)
     values = heat.plot.values
     if not values.size:
-        raise Impossible
+        raise ImpossibleStepError
     heat.plot.picked.emit(row % values.shape[0], column % values.shape[1])
 
 
@@ -499,7 +499,7 @@ def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
     )
     seen(stage, page, table)
     if not table.rows():
-        raise Impossible
+        raise ImpossibleStepError
     keys = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home, Qt.Key.Key_End)
     for _ in range(1 + times % 3):
         QTest.keyClick(table, of(key, keys))
@@ -577,7 +577,7 @@ def choose_models(stage: Stage, which: int, entry: int) -> None:
     box = of(which, (bar.a, bar.b))
     seen(stage, "queries", box)
     if not box.count():
-        raise Impossible
+        raise ImpossibleStepError
     box.setCurrentIndex(entry % box.count())
     box.activated.emit(box.currentIndex())
 
@@ -586,7 +586,7 @@ def choose_models(stage: Stage, which: int, entry: int) -> None:
 def inspect_feature(stage: Stage, which: int) -> None:
     dataset = stage.window.session.dataset
     if dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     stage.window.sections.inspect.inspect(int(of(which, dataset.feature_ids.tolist())))
 
 
@@ -606,7 +606,7 @@ def redo(stage: Stage) -> None:
 @step(2)
 def maximise(stage: Stage, which: int) -> None:
     if stage.window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     pages = stage.window.workspace._pages
     page = pages[stage.window.workspace.page]
     page.toggle(of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()]))
@@ -615,7 +615,7 @@ def maximise(stage: Stage, which: int) -> None:
 @step(2)
 def pop_out(stage: Stage, which: int) -> None:
     if stage.window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     page = stage.window.workspace._pages[stage.window.workspace.page]
     page.pop_out(of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()]))
 
@@ -638,7 +638,7 @@ def copy_plan(stage: Stage, which: int) -> None:
 @step(1)
 def sort_table(stage: Stage, which: int, column: int) -> None:
     if stage.window.session.dataset is None:
-        raise Impossible
+        raise ImpossibleStepError
     tables = [table for table in stage.window.workspace.findChildren(TableView) if table.isVisible()]
     table = of(which, tables)
     table.horizontalHeader().sectionClicked.emit(column % max(1, table.model().columnCount()))
