@@ -47,11 +47,13 @@ _MOST_REPLAYS = 250  # of a walk that is made shorter
 def draw(seed: int, n_steps: int) -> list[Step]:
     """Return the steps of a walk, which depend on nothing but the seed."""
     drawn = random.Random(seed)
-    names = list(ACTS)
-    chosen = drawn.choices(names, [ACTS[name][0] for name in names], k=n_steps)
-    # Without data there is little to do.
-    chosen[:1] = ["open_data"] * bool(chosen)
-    return [Step(name, tuple(drawn.randrange(_NUMBERS) for _ in range(n_numbers(name)))) for name in chosen]
+    names, weights = list(ACTS), [weight for weight, _ in ACTS.values()]
+    steps = []
+    for place in range(n_steps):
+        # Without data there is little to do.
+        name = drawn.choices(names, weights)[0] if place else "open_data"
+        steps.append(Step(name, tuple(drawn.randrange(_NUMBERS) for _ in range(n_numbers(name)))))
+    return steps
 
 
 @dataclass
