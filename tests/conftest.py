@@ -51,6 +51,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     walks = parser.getgroup("walks", "random walks through the window")
     walks.addoption("--walk-steps", type=int, default=300, help="go so many steps from a fresh seed")
     walks.addoption("--walk-seed", type=int, help="the seed in place of a fresh one")
+    parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
+    parser.addoption(
+        "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
+    )
+    parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,7 +13,7 @@ from rankstudio import __version__
 from rankstudio.cli import streams
 from rankstudio.cli.command_parser import CommandParser, did_you_mean
 from rankstudio.cli.memory_option import within_memory
-from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.errors import Cancelled, RankStudioError, one_line
 from rankstudio.engine.support import memory
 
 COMMANDS = (
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
-        print(f"rankstudio: {error}", file=sys.stderr)
+        print(f"rankstudio: {one_line(str(error))}", file=sys.stderr)
         return FAILED
     except MemoryError:
         print(
@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         streams.silence()
-        what = error.filename or "The output could not be written"
+        what = one_line(str(error.filename or "The output could not be written"))
         print(f"rankstudio: {what}: {error.strerror or error}.", file=sys.stderr)
         return FAILED
 

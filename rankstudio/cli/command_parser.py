@@ -6,13 +6,21 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rankstudio.engine.errors import one_line
 
 
 def did_you_mean(word: str, known: Iterable[str], before: str = "") -> str:
     """Return "; did you mean X?" where a known word is close, else ""; before it what it follows."""
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {before}{close[0]}?" if close else ""
+
+
+def place_name(text: str) -> str:
+    """Return the name of a file or folder as it was typed; an empty one is refused by the parser."""
+    return text
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -38,6 +46,16 @@ class CommandParser(argparse.ArgumentParser):
             hint = did_you_mean(word, options) if word.startswith("-") else ""
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with status 2 and a sentence of one line, whatever was typed."""
+        super().error(one_line(message))
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        # An empty name is an unset variable of the shell, and would be the current folder.
+        if not arg_string and action.type in (Path, place_name):
+            raise argparse.ArgumentError(action, "expected the name of a file or folder, got an empty one")
+        return super()._get_value(action, arg_string)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rankstudio.cli.command_parser import place_name
 from rankstudio.cli.data_options import DESTINATIONS, add_column_options, columns_from
 from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
 from rankstudio.cli.memory_option import add_memory_option
@@ -78,6 +79,7 @@ def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
         "--data",
+        type=place_name,
         action="append",
         metavar="PLACE",
         help="a data file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",

@@ -50,9 +50,14 @@ def shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
+def one_line(text: str) -> str:
+    """Return a text with its control characters escaped, which no terminal should get."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
 def shown_path(path: str | Path) -> str:
-    """Return a path as a sentence shows it: control characters, which no terminal should get, are escaped."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], str(path))
+    """Return a path as a sentence shows it."""
+    return one_line(str(path))
 
 
 class RankStudioError(Exception):

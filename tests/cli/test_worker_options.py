@@ -85,7 +85,7 @@ def test_a_comparison_goes_to_the_workers_too(folder: Path, tmp_path: Path) -> N
 
 def test_what_cannot_be_is_said(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     assert main(["run", "--data", str(folder), "--workers", "0"]) == 1
-    assert "workers: expected a whole number from 1 up, got 0" in capsys.readouterr().err
+    assert "workers: expected a whole number from 1 to 10,000, got 0" in capsys.readouterr().err
     assert main(["run", "--data", str(folder), "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]) == 1
     assert "--workers: expected nothing beside --scheduler" in capsys.readouterr().err
     assert main(["run", "--data", str(folder), "--scheduler", "tcp://127.0.0.1:1"]) == 1

@@ -17,10 +17,13 @@ from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 
 if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import RankingDataset
     from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model
     from rankstudio.engine.export.proof import RankingProof
     from rankstudio.engine.export.score_function import ScoreFunction
+
+    TrialParts = tuple[list[RankingDataset], str]
 
 HELP = "write a model in the format of another program"
 DESCRIPTION = """\
@@ -77,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
     function = score_function(model)
     files = form.files(function)
     refuse_output_with_json(args)
+    tried_on = _documents(
+        args, model
+    )  # data that cannot be read are better heard of before anything is written
     if is_standard(args.out):
         if len(files) > 1:
             raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
@@ -86,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         written = [str(path) for path in form.save(args.out, files)]
         if not args.json:
             print(f"Written: {', '.join(written)}", file=sys.stderr)
-    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files)
+    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files, tried_on)
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
@@ -99,19 +105,27 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _documents(args: argparse.Namespace, model: Model) -> TrialParts | None:
+    """Return the documents of the data that were named, and what they are; None where none were."""
+    from rankstudio.engine.experiment.model_data import trial_parts
+
+    return None if args.data is None or args.no_proof else trial_parts(model, args.data)
+
+
 def _proof(
     args: argparse.Namespace,
     model: Model,
     function: ScoreFunction,
     form: ModelFormat,
     files: Mapping[str, bytes],
+    tried_on: TrialParts | None,
 ) -> tuple[RankingProof, str]:
     """Try what was written; where no data were named and there are none, say so."""
     from rankstudio.engine.experiment.model_data import trial_parts
     from rankstudio.engine.export.proof import ranking_proof, unproved
 
     try:
-        parts, where = trial_parts(model, args.data)
+        parts, where = tried_on or trial_parts(model)
         if not is_standard(args.out):
             files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
         return ranking_proof(model, function, form, files, parts), where

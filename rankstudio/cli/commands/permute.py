@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstudio.cli.command_parser import place_name
 from rankstudio.cli.data_options import add_column_options
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
@@ -40,7 +41,9 @@ the permutations so far say."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", nargs="?", help="a data file, or a folder of folds")
+    parser.add_argument(
+        "data", type=place_name, metavar="DATA", nargs="?", help="a data file, or a folder of folds"
+    )
     parser.add_argument("--sample", action="store_true", help="the bundled sample in place of DATA")
     keys = [m.key for m in methods()]
     parser.add_argument(

@@ -16,7 +16,8 @@ from rankstudio.engine.analysis.significance import (
     is_named,
     named,
 )
-from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
 from rankstudio.engine.experiment.results.results import RunResult
@@ -152,6 +153,24 @@ def _texts(value: Any) -> bool:
     return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 
+def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
+    """Refuse data on which a run measures nothing that could be compared.
+
+    Raises
+    ------
+    DatasetError
+        Where no fold has a validation or a test part.
+    """
+    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
+    if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):
+        raise DatasetError(
+            tr(
+                "{name}: found no validation or test part, so a comparison has nothing to measure. Choose "
+                'folds with a protocol, such as protocol = "5-fold".'
+            ).format(name=dataset.name)
+        )
+
+
 def folder_name(plan: Plan) -> str:
     """Return the name of a run's folder: short, and another one for other parameters."""
     fixed = [
@@ -165,10 +184,13 @@ def folder_name(plan: Plan) -> str:
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
     """Test the runs on each dataset against the one that the comparison names, else against the best one.
 
-    A dataset with one run has no tests. Where the run that was named is not there, the best one is taken.
+    A dataset with one run has no tests, nor has one without a test part, as only its queries are compared.
+    Where the run that was named is not there, the best one is taken.
     """
     found = []
     for runs in by_dataset(results).values():
+        if not any(fold.per_query for run in runs for fold in run.folds):
+            continue
         there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
         if len(runs) > 1:
             found.append(compare_runs(runs, against=comparison.against if there else None))

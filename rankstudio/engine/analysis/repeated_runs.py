@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.experiment.plan.identity import counting_plan
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 
@@ -18,7 +19,8 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """Return for each run the position of the first one that it repeats: its own where it repeats none.
 
     A run repeats another one of the same plan on data of the same name whose models have the same features
-    and measured the same, bit for bit; wherever the data lie, and whichever measures are reported.
+    and measured the same, bit for bit; wherever the data lie, whichever measures are reported, and whatever
+    the parameters that do not count, such as the λ of a model that another method's takes the place of.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -38,7 +40,8 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 
 def _asked(plan: Plan) -> list[Any]:
-    return [getattr(plan, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
+    counting = counting_plan(plan)
+    return [getattr(counting, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
 
 
 def _same(fold: FoldResult, other: FoldResult) -> bool:

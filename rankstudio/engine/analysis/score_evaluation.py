@@ -19,8 +19,8 @@ from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
 from rankstudio.engine.metrics.names import Measure
 
 _NO_IDS = (
-    "Not every document has an id (docid = …) in its comment: of equal scores, the document that stands "
-    "last in the file comes first."
+    "Not every document has an id (docid = …) in its comment: in a query without ids, of equal scores the "
+    "document that stands last in the file comes first."
 )
 
 
@@ -93,7 +93,15 @@ def _evaluated(
     chosen = convention(key or identify(path, data).convention)
     notes, ids = data.warnings, None
     if chosen.ties is Ties.DOCUMENT_ID:
-        ids = data.document_ids if all(data.document_ids) else None
-        notes += (_NO_IDS,) if ids is None else ()
-    found = evaluate(data.y, scores, data.qid, convention=chosen, measures=measures, document_ids=ids)
+        ids = data.document_ids
+        notes += () if all(ids) else (_NO_IDS,)
+    found = evaluate(
+        data.y,
+        scores,
+        data.qid,
+        convention=chosen,
+        measures=measures,
+        document_ids=ids,
+        greatest_grade=data.greatest_grade,
+    )
     return found, data, notes

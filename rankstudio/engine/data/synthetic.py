@@ -169,6 +169,17 @@ def _joined(features: Sequence[Floats]) -> Floats:
     return np.concatenate(features)
 
 
+def _missing_together(counts: Sequence[Ints]) -> Ints:
+    """Return how many values of each feature were missing; of no size where some part does not know it.
+
+    A part that was dealt out of a file's queries does not, and one beside it that is a whole file does.
+    """
+    if any(not own.size for own in counts):
+        return np.zeros(0, dtype=np.int64)
+    together: Ints = np.sum(counts, axis=0)
+    return together
+
+
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Put datasets of the same features and of different queries one behind the other.
 
@@ -187,7 +198,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         _joined([d.X for d in datasets]),
         np.concatenate([d.y for d in datasets]),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.sum([d.missing for d in datasets], axis=0),
+        _missing_together([d.missing for d in datasets]),
     )
     for array in arrays:
         array.flags.writeable = False
@@ -203,4 +214,5 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         missing=missing,
         warnings=tuple(w for d in datasets for w in d.warnings),
         file_rows=None,
+        greatest_grade=max(d.greatest_grade for d in datasets),
     )

@@ -307,7 +307,12 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
                 "rule: {one_se} needs a measure of the validation part to choose by, got {criterion!r}."
             ).format(one_se=ONE_SE, criterion=CRITERION)
         )
-    if rule.most is not None and plan.entry.family == "ranker" and dataset.n_features > rule.most:
+    if (
+        rule.most is not None
+        and plan.entry.family == "ranker"
+        and plan.entry.uses_all
+        and dataset.n_features > rule.most
+    ):
         raise PlanError(
             tr(
                 "rule: expected a method that selects features for {rule}, and {label} uses all {n_features}."

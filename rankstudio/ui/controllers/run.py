@@ -45,8 +45,8 @@ class RunCommands(QObject):
 
     @Slot()
     def step(self) -> None:
-        """Do one step of the paused run; start a paused one where there is none."""
-        if self._runs.current is None:
+        """Do one step of the paused run; start a paused one where none works or waits."""
+        if not self._runs.busy:
             self._start(paused=True)
         self._runs.step()
 

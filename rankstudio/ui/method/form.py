@@ -25,6 +25,7 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
@@ -222,8 +223,9 @@ class MethodForm(Panel):
         self._own.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
-        self._groups.setText(groups_text(plan) if plan.entry.selects else files_text(plan))
-        self._groups.setVisible((bool(plan.groups) and plan.entry.selects) or bool(plan.scores))
+        grouped = bool(plan.groups) and (plan.entry.selects or not plan.entry.groups)
+        self._groups.setText(groups_text(plan) if grouped else files_text(plan))
+        self._groups.setVisible(grouped or bool(plan.scores))
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(preferences_in_words(plan.preferences, entries) if plan.preferences else "")
         self._update_reset()
@@ -382,5 +384,5 @@ def files_text(plan: Plan) -> str:
 
 def about(entry: Method) -> str:
     """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
-    formula = f"<p><i>{entry.formula.replace('<', '&lt;')}</i></p>" if entry.formula else ""
+    formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
     return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(tr(entry.summary))}</p>{formula}"

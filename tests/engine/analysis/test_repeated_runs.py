@@ -36,6 +36,22 @@ def test_a_run_repeats_another_of_the_same_plan_and_bits_wherever_its_data_lie()
     assert first_equals([]) == []
 
 
+def test_runs_that_differ_only_in_what_does_not_count_are_the_same() -> None:
+    """The λ of a selector's own model where a ranker follows, and RankSVM's C where RankRLS gives weights."""
+    ranked = {"ranker": "ranksvm", "method": "gas"}
+    runs = [
+        ran(A, **ranked),
+        ran(A, **ranked, parameters={"regularization": 3.0}),
+        ran(A, **ranked, parameters={"c": 0.5}),
+        ran(A, method="gas", parameters={"regularization": 3.0}),
+        ran(A, method="gas"),
+    ]
+    assert first_equals(runs) == [0, 0, 2, 3, 4]
+    ties = [ran(A, parameters={"cost": "unit", "ties": given}) for given in (True, False)]
+    counting = [ran(A, parameters={"ties": given}) for given in (True, False)]
+    assert first_equals([*ties, *counting]) == [0, 0, 2, 3]
+
+
 def test_a_run_that_was_repeated_counts_once_in_holms_family() -> None:
     runs = [ran(A), ran(B), ran(C), ran(B), ran(A)]
     compared = compare_runs(runs, "MAP", 1)

@@ -199,7 +199,8 @@ def _line(sight: Sight) -> Iterator[Fault]:
     yield from _differ("line's data", line.text("dataset"), sight.dataset.name)
     fold = f"fold {session.fold}" if session.fold else "all folds"
     yield from _differ("line's fold", line.text("fold"), fold if len(sight.dataset.folds) > 1 else "")
-    run = f"run {record.key} {record.plan.title}" if record is not None else ""
+    none = "no run" if sight.window.runs.records else ""
+    run = f"run {record.key} {record.plan.title}" if record is not None else none
     yield from _differ("line's run", line.text("run"), run)
     yield from _differ("title of curves", _role(sight.window.sections.run.curves, "title"), sight.plan.title)
 
@@ -221,11 +222,10 @@ def _model(sight: Sight) -> Iterator[Fault]:
         anew = sight.truth.live(model)
         steps = [[step.selected for step in path.steps] for path in (model.path, anew)]
         yield from _differ("live path", *steps)
-        chosen, axes = session.choice.values, model.plan.axes
-        # What was chosen on other axes than those of the plan by now is no value of it.
-        if chosen is not None and len(chosen) == len(axes):
-            fitting = all(axis.allows(value) for axis, value in zip(axes, chosen, strict=True))
-            yield from _differ("live values", model.values, chosen if fitting else model.values)
+        if session.choice.values is not None and _on(model.plan, session.choice.values):
+            yield from _differ("live values", model.values, session.choice.values)
+        if record is not None and _expected(sight, record) is not None:
+            yield Fault("live model where the run has one", f"{session.choice}, fold {session.fold}")
     elif record is None:
         yield Fault("model of no run", f"{model.plan.title}, {model.values}")
         return
@@ -241,14 +241,17 @@ def _model(sight: Sight) -> Iterator[Fault]:
             if position is not None:
                 yield from _differ("chosen step", model.position, position)
     axes = record.plan.axes if record is not None and model.key != LIVE else model.plan.axes
-    yield from _differ("line's parameters", line.text("parameters"), combination_label(axes, model.values))
+    label, said = combination_label(axes, model.values), line.text("parameters")
+    yield from _differ("line's parameters", said[: len(label)], label)
+    yield from _differ("line tells a live model from a run's", said != label, model.key == LIVE)
     if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
         word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
         size = f"{word} {model.path.x_values[model.position]}"
         yield from _differ("line's size", line.text("size"), size)
     slider = sight.window.sections.run.curves.slider
-    if session.axis in model.plan.axes and slider.isVisible():
-        value = model.values[model.plan.axes.index(session.axis)]
+    axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
+    if axis is not None and slider.isVisible():
+        value = model.values[model.plan.axes.index(axis)]
         if value in slider.values():
             yield from _differ("slider", slider.value(), value)
 
@@ -256,11 +259,13 @@ def _model(sight: Sight) -> Iterator[Fault]:
 def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
     """Return combination and position that are chosen of a run; None where that is for others to say."""
     session = sight.window.session
-    if session.plan != record.plan or session.chooses or session.fold is None or not record.state.ended:
+    other = (session.plan.method, session.plan.ranker) != (record.plan.method, record.plan.ranker)
+    told = session.plan == record.plan or other  # else the form says something else of the method
+    if not told or session.chooses or session.fold is None or not record.state.ended:
         return None
     chosen = record.folds[session.fold].chosen if session.fold in record.folds else None
     values, place = session.choice.values, session.choice.place
-    if values is None:
+    if values is None or not _on(record.plan, values):
         values = chosen.unit.values if chosen is not None else None
     if values is None or values not in record.combinations:
         return None
@@ -275,6 +280,12 @@ def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
     if chosen is not None and chosen.unit.values == values:
         return key, chosen.step.number - 1
     return key, None
+
+
+def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
+    """Tell whether values are on the axes of a plan: they may have been chosen on others."""
+    pairs = zip(plan.axes, values, strict=False)
+    return len(plan.axes) == len(values) and all(axis.allows(value) for axis, value in pairs)
 
 
 def _curves(sight: Sight) -> Iterator[Fault]:

@@ -41,6 +41,7 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.purpose import PURPOSE
 
+_MOST_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
 _NICE = 5  # of the 19 by which a process can stand back
 
 
@@ -237,8 +238,10 @@ def _deaf() -> Iterator[None]:
 def _count(count: int | None) -> int:
     if count is None:
         return threads.available()
-    if count < 1:
-        raise ParameterError("workers", count, tr("a whole number from 1 up"))
+    if not 1 <= count <= _MOST_WORKERS:
+        raise ParameterError(
+            "workers", count, tr("a whole number from 1 to {most:,}").format(most=_MOST_WORKERS)
+        )
     return count
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
@@ -14,6 +13,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _SAID = (
@@ -57,8 +57,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    own = [p for p in plan.entry.parameters if not (ranker and p.ranks)]
-    words += _options(own, plan.parameters, "--")
+    words += _options(plan.entry.parameters, plan.parameters, "--", ranked=ranker is not None)
     if ranker:
         words += ["--ranker", plan.ranker, *_options(ranker.parameters, plan.ranker_parameters, "--ranker-")]
     # What the terminal would otherwise take from the data is always said.
@@ -72,7 +71,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
     words += ["--out", out] if out else []
-    return shlex.join(words)
+    return shell_command(words)
 
 
 def column_words(plan: Plan) -> Iterator[str]:
@@ -81,12 +80,18 @@ def column_words(plan: Plan) -> Iterator[str]:
         yield from (_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told))
 
 
-def _options(parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str) -> list[str]:
-    """Return options and values; a grid also where it is the default: it is what a reader looks for first."""
+def _options(
+    parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str, *, ranked: bool = False
+) -> list[str]:
+    """Return options and values; a grid also where it is the default: it is what a reader looks for first.
+
+    Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
+    """
     words: list[str] = []
     for place, parameter in enumerate(parameters):
         value = values[parameter.name]
-        if (place == 0 and parameter.kind is Kind.GRID) or value != parameter.default:
+        first = place == 0 and parameter.kind is Kind.GRID and not (ranked and parameter.ranks)
+        if first or value != parameter.default:
             option = prefix + parameter.option.removeprefix("--")
             words += [option, parameter.written(value)]
     return words
@@ -133,9 +138,9 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _U
 
     It is in version 4.5 of the format, and has the same text whenever it is made.
     """
-    origin = "".join(line.removeprefix("# ") for line in origin_lines(computed_with))
+    origin = _origin(computed_with) or "A run of RankStudio."
     cells = [
-        ("markdown", f"# {plan.title}\n\n{origin or 'A run of RankStudio.'}"),
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(origin)}"),
         ("code", "\n".join(_imports(out))),
         ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
@@ -177,8 +182,13 @@ def _new_folder(out: str) -> list[str]:
 
 def origin_lines(computed_with: Mapping[str, str]) -> list[str]:
     """Return a comment on what gives the same bits."""
+    said = _origin(computed_with)
+    return [f"# {comment_text(said, 'python')}"] if said else []
+
+
+def _origin(computed_with: Mapping[str, str]) -> str:
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
-    return [f"# The same bits, on the same data, with {names}."] if names else []
+    return f"The same bits, on the same data, with {names}." if names else ""
 
 
 def plan_code(plan: Plan) -> str:

@@ -281,6 +281,7 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return means over the folds in which a measure is defined: in one query alone it may not be."""
-    rows = {name: np.array([c[name] for c in columns]) for name in columns[0]} if columns else {}
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
     return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}

@@ -79,6 +79,8 @@ class Method:
         Whether its estimator predicts each query by the model learned without it.
     live : bool
         Whether a path is computed fast enough to follow a slider.
+    drops_features : bool
+        Whether a ranker's models may go without some of the features that it is given.
     compares_densities : bool
         Whether it judges a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
@@ -104,6 +106,7 @@ class Method:
     candidate_score: CandidateScore | None = None
     left_out: bool = False
     live: bool = False
+    drops_features: bool = False
     compares_densities: bool = False
     module: str = ""
     extra: str = ""
@@ -129,9 +132,14 @@ class Method:
         return self.family == "given"
 
     @property
+    def uses_all(self) -> bool:
+        """Whether its models have all the features that it is given."""
+        return not self.selects and not self.drops_features
+
+    @property
     def groups(self) -> bool:
-        """Whether it takes a group of features or leaves it, as a whole; a ranker has them all."""
-        return "groups" in self.takes or not self.selects
+        """Whether it takes a group of features or leaves it, as a whole."""
+        return "groups" in self.takes or self.uses_all
 
     @property
     def group_rule(self) -> str:

@@ -139,6 +139,7 @@ RANKBOOST = Method(
     formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
     criterion="mean loss of the pairs",
     step_kind=StepKind.ROUNDS,
+    drops_features=True,
     estimator="rankstudio.engine.methods.rankers.rankboost:RankBoost",
     parameters=(rounds(300, "Freund et al. 2003, Figure 1"),),
 )
@@ -157,6 +158,7 @@ ADARANK = Method(
     criterion="minus the training measure",
     step_kind=StepKind.ROUNDS,
     takes=("convention",),
+    drops_features=True,
     estimator="rankstudio.engine.methods.rankers.adarank:AdaRank",
     parameters=(
         MEASURE,
@@ -222,6 +224,7 @@ COORDINATE_ASCENT = Method(
     criterion="minus the training measure",
     step_kind=StepKind.ITERATIONS,
     takes=("convention", "seed"),
+    drops_features=True,
     estimator="rankstudio.engine.methods.rankers.coordinate_ascent:CoordinateAscent",
     parameters=(
         MEASURE,
@@ -267,6 +270,7 @@ LAMBDAMART = Method(
     module="lightgbm",
     extra="boosting",
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
+    drops_features=True,
     estimator="rankstudio.engine.methods.rankers.lambdamart:LambdaMART",
     parameters=(
         replace(

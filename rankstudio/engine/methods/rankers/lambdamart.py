@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -27,6 +28,25 @@ _SAMPLE = 200_000  # documents of which LightGBM finds the bins
 _SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
 _PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
 _WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
+
+
+_UNDEFINED = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
+_SIZES = re.compile(r"(?m)^tree_sizes=.*$")
+
+
+def defined(text: str) -> str:
+    """Return LightGBM's text of a model with 0 for the weight of each leaf that is a whole tree.
+
+    LightGBM sets no such weight and writes what is in memory there, or nothing: equal models would have other
+    bytes. Nothing reads it. The sizes of the trees, in bytes, are said before them.
+    """
+    if "\nnum_leaves=1\n" not in text:
+        return text
+    before, ending, after = text.partition("end of trees")
+    head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
+    trees = [_UNDEFINED.sub(r"\g<1>0", tree) for tree in trees]
+    sizes = " ".join(str(len(tree.encode())) for tree in trees)
+    return _SIZES.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
 
 
 class _Grown:
@@ -71,7 +91,7 @@ class TreeStep(Step):
 
     def model_text(self) -> str:
         """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
-        return str(self.booster.model_to_string(num_iteration=self.number))
+        return defined(str(self.booster.model_to_string(num_iteration=self.number)))
 
     def detached(self) -> Any:
         """Return the model up to this round as a booster without the training data."""
@@ -253,7 +273,7 @@ class _Loss:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
-        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name])
+        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
 
     def of(self, booster: Any) -> float:
         return -float(booster.eval_train(self._measure)[0][2])

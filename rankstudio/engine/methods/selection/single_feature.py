@@ -158,7 +158,7 @@ def _averages(
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     wanted = find_measure(measure)
-    evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
+    evaluator = Evaluator(data.y, data.ptr, convention, [wanted], grading=data.grading)
     m, n = data.X.shape
     values = np.empty((len(signs), n))
     at_once = max(1, _VALUES_AT_ONCE // m)
@@ -177,7 +177,7 @@ def _measure_sums(
     """Return the sums over queries of each feature's measure, and how many have one, each (signs, n)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    evaluator = Evaluator(data.y, data.ptr, convention, [measure])
+    evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
     m, n = data.X.shape
     total, count = np.empty((2, len(signs), n))
     at_once = max(1, _VALUES_AT_ONCE // m)

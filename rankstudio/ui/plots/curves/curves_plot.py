@@ -142,6 +142,13 @@ class CurvesPlot(Plot):
         curve.ys = [float(y) for y in ys]
         self.mark_dirty()
 
+    def remove_curve(self, key: Hashable) -> None:
+        """Take a curve away, and the choice where that is on it."""
+        self.family.curves.pop(key, None)
+        if self.chosen_key() == key:
+            self.select(None)
+        self.mark_dirty()
+
     def set_band(
         self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
     ) -> None:

@@ -296,7 +296,7 @@ def test_threads_take_the_place_of_processes_that_cannot_be_started(
 @pytest.mark.parametrize("executor", [on_threads, on_processes])
 def test_there_has_to_be_a_worker(executor) -> None:
     with (
-        pytest.raises(ParameterError, match="workers: expected a whole number from 1 up, got 0"),
+        pytest.raises(ParameterError, match="workers: expected a whole number from 1 to 10,000, got 0"),
         executor(0),
     ):
         pass

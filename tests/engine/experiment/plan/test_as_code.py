@@ -119,11 +119,13 @@ def test_command_and_program_say_who_ranks(plan: Plan) -> None:
     assert said["plan"] == plan
 
 
-def test_where_a_ranker_ranks_the_methods_own_grid_is_not_said() -> None:
+def test_where_a_ranker_ranks_the_methods_own_grid_is_said_where_it_is_not_the_default() -> None:
     plan = Plan(data="/data/MQ2008", method="gas", ranker="ranksvm", ranker_parameters={"C": 0.5})
     words = shlex.split(as_command(plan))
     assert "--lambda" not in words
     assert words[words.index("--ranker") :][:4] == ["--ranker", "ranksvm", "--ranker-C", "0.5"]
+    other = plan.changed(parameters={"regularization": (3.0,)})
+    assert plan_of_command(as_command(other)) == other
 
 
 def test_the_command_runs(folds: Path, tmp_path: Path) -> None:

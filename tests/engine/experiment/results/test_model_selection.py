@@ -186,6 +186,22 @@ def test_a_rule_that_no_model_can_meet_is_refused_before_the_work(plan: Plan, se
     assert next(run(Plan("small", "rankrls", rule="at most 6"), dataset()))
 
 
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        ("rankboost", {"n_rounds": 12}),
+        ("adarank", {}),
+        ("lambdamart", {"n_rounds": 12, "num_leaves": 3, "min_data_in_leaf": 2}),
+    ],
+)
+def test_boosting_takes_features_one_by_one_and_follows_a_rule_of_size(method: str, parameters: dict) -> None:
+    for fold in finished(Plan("small", method, parameters, rule="at most 2")):
+        path = fold.paths[0]
+        measured = zip(path.validation["MAP"], path.steps, strict=True)
+        assert len(fold.selected) <= 2
+        assert fold.validation["MAP"] == max(value for value, step in measured if len(step.selected) <= 2)
+
+
 def test_criteria_of_several_costs_choose_nothing() -> None:
     several = {"regularization": [1.0], "cost": ["unit", "inverse"]}
     plan = Plan("small", "rankrls", several, select_by="criterion")

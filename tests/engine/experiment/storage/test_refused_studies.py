@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID, MIGRATIONS
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_rows import row_of, select, write
 
 
 @pytest.fixture
@@ -258,3 +259,25 @@ def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Pat
         with pytest.raises(StoreError, match="removed, moved or replaced while it was open"):
             study.save_unit(key, folds[0].paths[1], 0.25)
     assert what != "replaced" or path.read_bytes() == b"of somebody else"
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        '{"rankstudio": "1\\nimport os\\nos.system(\\"id\\")"}',
+        '{"rankstudio\\n": "1"}',
+        '{"coding: utf-7": "1"}',
+        '{"numpy": "<script>"}',
+        '{"numpy": ""}',
+        '["numpy"]',
+    ],
+)
+def test_a_version_that_is_none_is_damage_although_its_digest_fits(path: Path, versions: str) -> None:
+    """It was written into a program by ``plan --to python``, where its second line ran."""
+    fill(path)[1].close()
+    with closing(sqlite3.connect(path)) as db, db:
+        row = row_of("run", db.execute(select("run", "")).fetchone())
+        write(db, "run", **{**row.values, "versions": versions})
+    with Study.open(path, reading=True) as study:
+        assert not study.runs()
+        assert len(study.damage()) == 1

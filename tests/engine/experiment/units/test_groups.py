@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.steps import Step
 
 DATA = dataset(2)
 GROUPS = {"late": (4, 6), "early": (1, 3)}
@@ -28,22 +29,31 @@ def result_of(plan: Plan) -> RunResult:
     return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished))
 
 
+def steps_of(plan: Plan) -> list[Step]:
+    return [step for fold in result_of(plan).folds for path in fold.paths for step in path.steps]
+
+
 def small(entry: Method, **others: object) -> Plan:
     """A plan for small data, all features selected."""
     parameters = {k: v for k, v in quick(entry).items() if k != "n_features_to_select"}
     return Plan("small", entry.key, parameters, select_by="criterion", groups=GROUPS, **others)
 
 
-@pytest.mark.parametrize("entry", [m for m in methods() if m.selects], ids=lambda m: m.key)
-def test_a_selector_honours_groups_or_refuses_them(entry: Method) -> None:
+@pytest.mark.parametrize("entry", methods(), ids=lambda m: m.key)
+def test_a_method_honours_groups_or_refuses_them(entry: Method) -> None:
     plan = small(entry)
     if not entry.groups:
         assert entry.group_rule == ""
         with pytest.raises(PlanError, match=f"{entry.label} selects feature by feature .* the 2 groups"):
             next(run(plan, DATA))
         return
+    if not entry.selects:
+        assert all(step.selected == tuple(range(6)) for step in steps_of(plan))
+        return
     assert "group of features is one step" in entry.group_rule
-    for ranked in (plan, plan.changed(ranker="rankrls", ranker_parameters={"regularization": 1.0})):
+    ranked_by_few = plan.changed(ranker="rankboost", ranker_parameters={"n_rounds": 1})
+    ranked_by_all = plan.changed(ranker="rankrls", ranker_parameters={"regularization": 1.0})
+    for ranked in (plan, ranked_by_all, ranked_by_few):
         for path in (path for fold in result_of(ranked).folds for path in fold.paths):
             assert [step.number for step in path.steps] == [1, 2, 3, 4]
             for step in path.steps:

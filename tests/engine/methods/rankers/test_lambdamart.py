@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from rankstudio.engine import LambdaMART, RankRLS, evaluate, load_letor
 from rankstudio.engine.errors import DatasetError, MissingExtraError, ParameterError
-from rankstudio.engine.methods.rankers.lambdamart import GREATEST_LABEL, LONGEST_QUERY, TreeStep
+from rankstudio.engine.methods.rankers.lambdamart import GREATEST_LABEL, LONGEST_QUERY, TreeStep, defined
 from rankstudio.engine.metrics.evaluator import Evaluator
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
@@ -314,3 +314,36 @@ def test_it_beats_the_best_single_feature_on_mq2008(letor_dir: Path) -> None:
     chosen = max(reached, key=lambda pair: pair[0])[1]  # the round with the best validation MAP
     single = max(measure["test"].evaluate(column)["MAP"] for column in columns["test"])
     assert chosen > single
+
+
+@pytest.mark.parametrize("garbage", ["", "0", "6.9e-310", "-1.7976931348623157e+308"])
+def test_a_tree_of_one_leaf_has_the_same_bytes_whatever_was_in_memory(garbage: str) -> None:
+    X, y, qid = ranking_problem()
+    alone = {**SMALL, "min_data_in_leaf": y.size}  # nothing can be split
+    (step,) = steps_of(LambdaMART(**alone), X, y, qid)
+    written = step.booster.model_to_string()
+    (weight,) = [line for line in written.splitlines() if line.startswith("leaf_weight=")]
+    (sizes,) = [line for line in written.splitlines() if line.startswith("tree_sizes=")]
+    longer = int(sizes.partition("=")[2]) + len(f"leaf_weight={garbage}") - len(weight)
+    found = written.replace(weight, f"leaf_weight={garbage}").replace(sizes, f"tree_sizes={longer}")
+    assert defined(found) == step.model_text() == defined(step.model_text())
+    assert "\nleaf_weight=0\n" in defined(found)
+    read = lightgbm.Booster(model_str=defined(found))
+    np.testing.assert_array_equal(read.predict(X, raw_score=True), step.booster.predict(X, raw_score=True))
+
+
+def test_trees_with_splits_keep_the_bytes_that_lightgbm_writes() -> None:
+    X, y, qid = ranking_problem()
+    step = steps_of(LambdaMART(**SMALL), X, y, qid)[-1]
+    assert step.model_text() == step.booster.model_to_string(num_iteration=step.number)
+    # of trees with and without splits the sizes are said anew, and those with splits are the same
+    one = step.model_text().replace(
+        "end of trees", "Tree=12\nnum_leaves=1\nleaf_value=0\nleaf_weight=\n\n\nend of trees"
+    )
+    sizes = next(line for line in defined(one).splitlines() if line.startswith("tree_sizes="))
+    assert (
+        sizes.split("=")[1].split()[:-1]
+        == next(line for line in step.model_text().splitlines() if line.startswith("tree_sizes="))
+        .split("=")[1]
+        .split()
+    )
