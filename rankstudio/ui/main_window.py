@@ -256,6 +256,7 @@ class MainWindow(QMainWindow):
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
+        self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
         self.runs.restored.connect(self._show_return)
