@@ -184,14 +184,14 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
-        errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
+        errors = arrays["errors"]
         return PathResult(
             unit,
             _steps(header, arrays, tuple(ids), stored),
             FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
             _divisor(header["divisor"]),
             StepKind(header["along"]),
-            notes=tuple(map(Note, sequence(header.get("notes", []), str))),
+            notes=tuple(map(Note, sequence(header["notes"], str))),
             standard_errors=FrozenMapping(
                 _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
@@ -249,7 +249,7 @@ def fold_from_values(
     step = next(step for step in path.steps if step.number == values["chosen"]["number"])
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
-    queries = {name: np.array(sequence(row, float)) for name, row in values.get("per_query", {}).items()}
+    queries = {name: np.array(sequence(row, float)) for name, row in values["per_query"].items()}
     if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
         raise ValueError("expected each measure in each query")
     return FoldResult(
