@@ -26,8 +26,9 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: somebody asked to stop
 
-and three warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
-network that has to be trusted, and ``CacheWarning``.
+and four warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
+network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on many documents, and
+``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -219,6 +220,10 @@ class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, n
 
 class CacheWarning(UserWarning):
     """Folders that cannot be written, or processes that cannot be had: the work is done without them."""
+
+
+class FewerThresholdsWarning(UserWarning):
+    """Not every value of a feature was tried as a threshold, as there are so many documents."""
 
 
 class OpenClusterWarning(UserWarning):

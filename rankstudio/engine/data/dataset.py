@@ -19,6 +19,7 @@ from rankstudio.engine.data.document_arrays import check_arrays, constant_column
 from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.query_ids import checked_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,8 @@ class RankingDataset:
         ------
         ParameterError
             If the shapes do not fit, there is nothing, or a number is not finite.
+        DatasetError
+            For query ids that are missing, or of several types.
 
         Notes
         -----
@@ -118,7 +121,7 @@ class RankingDataset:
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
-        keys = np.zeros(m, dtype=np.int64) if qid is None else np.asarray(qid)
+        keys = np.zeros(m, dtype=np.int64) if qid is None else checked_ids(qid)
         check_arrays(features, labels, keys)
         if feature_names is None:
             feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]

@@ -16,6 +16,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 from rankstudio.engine.metrics.names import LETOR_MEASURES, Measure
 from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.query_ids import check_none_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,7 @@ def evaluate(
     >>> dict(result)
     {'MAP': 1.0, 'P@10': 0.2}
     """
+    check_none_missing(qid)
     labels, ids = check_labels(y), np.asarray(qid)
     values = check_scores(scores, labels.size)
     rows, query_ptr, query_ids = group_by_query(ids, labels.size)
@@ -187,8 +189,6 @@ def group_by_query(
     expected = f"one query id for each of the {n_documents} documents"
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
-    if qid.dtype.kind == "f" and np.isnan(qid).any():
-        raise ParameterError("qid", float("nan"), expected)
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(ids[starts], return_index=True, return_inverse=True)

@@ -22,6 +22,7 @@ from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_n
 from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.grading import Grading
+from rankstudio.engine.support.query_ids import checked_ids
 from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
-    ids: NDArray[Any] = np.asarray(qid)
+    ids: NDArray[Any] = checked_ids(qid)
     if ids.shape != (m,):
         raise DatasetError(
             f"qid: expected one query id for each of the {m} rows of X, got shape {ids.shape}."

@@ -6,6 +6,7 @@ Methods that are added to ``rankstudio.engine`` are tested here without a line b
 from __future__ import annotations
 
 import pickle
+import traceback
 from contextlib import nullcontext
 from typing import Any
 
@@ -21,7 +22,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 import rankstudio.engine
-from rankstudio.engine.errors import DatasetError, MissingQueryWarning
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import DatasetError, MissingQueryWarning, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import methods
 
@@ -354,3 +356,79 @@ def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
     ranker = rankstudio.engine.RankRLS()
     pipeline = make_pipeline(clone(method), ranker).fit(X, y, **{f"{step}__qid": qid, "rankrls__qid": qid})
     assert (pipeline.predict(X) == clone(ranker).fit(cut, y, qid=qid).predict(cut)).all()
+
+
+@pytest.mark.parametrize(
+    ("qid", "row"),
+    [
+        ([None, *[1] * 11], 0),
+        (np.where(np.arange(12) == 3, np.nan, 1.0), 3),
+        (np.array(["a", "a", None, *"bbbbbbbbb"], dtype=object), 2),
+        (np.ma.masked_array(np.arange(12) // 3, mask=np.arange(12) == 5), 5),
+        (pd.Series(["a", pd.NA, *"bbbbbbbbbb"], dtype="string"), 1),
+        (pd.Series([*"aaaabbbb", None, *"ccc"], dtype="category"), 8),
+        (np.array(["2026-01-01"] * 7 + ["NaT"] + ["2026-01-02"] * 4, dtype="datetime64[D]"), 7),
+    ],
+)
+def test_a_missing_query_id_is_named_by_its_row(qid: Any, row: int) -> None:
+    X, y = np.random.default_rng(0).random((12, 3)), np.arange(12.0) % 3
+    for refuse in (
+        lambda: rankstudio.engine.RankRLS().fit(X, y, qid=qid),
+        lambda: RankingDataset.from_arrays(X, y, qid),
+        lambda: rankstudio.engine.evaluate(y, y, qid),
+    ):
+        with pytest.raises(DatasetError, match=f"qid: .*row {row} "):
+            refuse()
+
+
+@pytest.mark.parametrize("qid", [[1, "1"] * 6, np.array([1, "b"] * 6, dtype=object), [2.5, "b"] * 6])
+def test_query_ids_of_several_types_are_refused(qid: Any) -> None:
+    X, y = np.random.default_rng(0).random((12, 3)), np.arange(12.0) % 3
+    for refuse in (
+        lambda: rankstudio.engine.RankRLS().fit(X, y, qid=qid),
+        lambda: RankingDataset.from_arrays(X, y, qid),
+    ):
+        with pytest.raises(DatasetError, match="qid: expected ids of one type"):
+            refuse()
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        [1, 2.0, True] * 4,
+        list("abc") * 4,
+        np.array([1, 2, 3] * 4, dtype=object),
+        np.ma.masked_array([1, 2, 3] * 4, mask=False),
+        pd.Series(list("abc") * 4, dtype="category"),
+    ],
+)
+def test_query_ids_of_one_type_are_taken_in_any_container(qid: Any) -> None:
+    X, y = np.random.default_rng(0).random((12, 3)), np.arange(12.0) % 3
+    found = rankstudio.engine.RankRLS().fit(X, y, qid=qid).coef_
+    expected = 2 if isinstance(qid, list) and qid[2] is True else 3
+    plain = np.array([0, 1, 0] * 4 if expected == 2 else [0, 1, 2] * 4)
+    np.testing.assert_array_equal(found, rankstudio.engine.RankRLS().fit(X, y, qid=plain).coef_)
+
+
+@pytest.mark.parametrize("value", [np.ones(3), np.ones((3, 3)), [1.0, 1.0, 1.0], np.array(["pearson"] * 3)])
+def test_an_array_in_place_of_a_choice_is_refused_in_a_sentence(value: Any) -> None:
+    X, y, qid = ranking_problem()
+    with pytest.raises(ParameterError, match="importance: expected pearson, ndcg, map or none"):
+        rankstudio.engine.FSMRank(importance=value).fit(X, y, qid=qid)
+
+
+# Of one query nothing can be left out, and scikit-learn's checks know no qid.
+ONE_QUERY = {"GreedyRankRLS"}
+
+
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.errors.MissingQueryWarning")
+@pytest.mark.parametrize("name", ["GreedyRankRLS", "FSBFS"])
+def test_the_checks_of_scikit_learn_with_default_arguments(name: str) -> None:
+    method = getattr(rankstudio.engine, name)()
+    failed = [c for c in check_estimator(method, on_skip=None, on_fail=None) if c["status"] == "failed"]
+    if name in ONE_QUERY:
+        for check in failed:
+            said = "".join(traceback.format_exception(check["exception"]))
+            assert "found one query" in said or "at least two queries" in said, check["check_name"]
+    else:
+        assert {check["check_name"] for check in failed} == set(NOT_MEANT[name])

@@ -142,7 +142,8 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *others, last = [key for key, _ in self.choices]
-                if value in (*others, last):
+                # An array is compared number by number, and has no truth value.
+                if any(isinstance(value, type(key)) and value == key for key in (*others, last)):
                     return value
                 expected = f"{', '.join(others)} or {last}"
             case _:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import FewerThresholdsWarning
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.rankers.rankboost_shards import (
@@ -22,9 +24,10 @@ from rankstudio.engine.methods.rankers.rankboost_shards import (
 )
 from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
-from rankstudio.engine.methods.shards.thresholds import thresholds
+from rankstudio.engine.methods.shards.thresholds import thresholds, with_many_values
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.engine.support.threads import pool
 
 _SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
@@ -89,8 +92,9 @@ class RankBoost(LinearRanker):
     Pairs are documents of one query with different labels, all of equal weight at first. Every round takes
     the feature and threshold with the greatest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
     weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative where low values are
-    better. All values of a feature are tried as thresholds; of data of several shards, those of a feature
-    with up to 256 values, and of others the values at 255 ranks as far from each other as they can be.
+    better. All values of a feature are tried as thresholds; of more than 65,536 documents, those of a feature
+    with up to 256 values, and of others the values at 255 ranks as far from each other as they can be, and a
+    :class:`rankstudio.engine.errors.FewerThresholdsWarning` says so.
 
     Parameters
     ----------
@@ -143,6 +147,12 @@ class RankBoost(LinearRanker):
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
         with _rounds(by_shards(data)) as rounds:
             yield from rounds.begin()
+            if rounds.fewer:
+                said = tr(
+                    "RankBoost tries {n} thresholds of each feature with more than {most} different values, "
+                    "as there are more than {documents} documents; with fewer documents it tries all values."
+                ).format(n=THRESHOLDS, most=THRESHOLDS + 1, documents=f"{DOCUMENTS:,}")
+                yield Note(said, kind=FewerThresholdsWarning)
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
@@ -184,10 +194,12 @@ class _Rounds:
     ----------
     perfect : bool
         Whether the last weak ranker errs in no pair.
+    fewer : bool
+        Whether not every value of every feature is a threshold.
     """
 
     def __init__(self) -> None:
-        self.perfect = False
+        self.perfect = self.fewer = False
         self._sum = self._n_pairs = 0.0
 
     @property
@@ -270,6 +282,7 @@ class _ShardedRounds(_Rounds):
     def begin(self) -> Generator[WorkProgress, None, None]:
         """Find the thresholds, put the documents in bins, and weigh the pairs for the first time."""
         self._thresholds = yield from thresholds(self._data, THRESHOLDS)
+        self.fewer = bool((yield from with_many_values(self._data, THRESHOLDS)).any())
         yield from super().begin()
 
     def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:

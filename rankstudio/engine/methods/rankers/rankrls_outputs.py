@@ -25,6 +25,7 @@ from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense, is_sparse
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.blocks import solve_lower
+from rankstudio.engine.support.query_ids import checked_ids
 
 Sums = tuple[Floats, Floats]
 """X^'X^ (n, n) and X^'y^ (n,) or (n, v)."""
@@ -108,7 +109,7 @@ def several_outputs(y: Any) -> Floats | None:
 
 def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
     """Return the different queries; none where there is no qid."""
-    return frozenset() if qid is None else frozenset(np.unique(np.asarray(qid)).tolist())
+    return frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
 
 
 def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = None) -> Floats:

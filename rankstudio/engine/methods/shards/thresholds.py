@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
@@ -53,16 +53,27 @@ def thresholds(data: ShardedQueryData, most: int) -> Generator[WorkProgress, Non
     -----
     O(nm log m) a pass, of which there is one where no feature has many values.
     """
+    return (yield from _remembered(data, most))[0]
+
+
+def with_many_values(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, Bools]:
+    """Return which features have more than ``most + 1`` values: :func:`thresholds` leaves some out."""
+    return (yield from _remembered(data, most))[1]
+
+
+def _remembered(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
     if data.source is not None:
-        return (yield from thresholds(data.source, most))[list(data.columns)]
+        found, are_many = yield from _remembered(data.source, most)
+        columns = list(data.columns)
+        return found[columns], are_many[columns]
     key = "thresholds", most
     if key not in data.remembered:
         data.remembered[key] = yield from _found(data, most)
-    found: Floats = data.remembered[key]
-    return found
+    of_all: tuple[Floats, Bools] = data.remembered[key]
+    return of_all
 
 
-def _found(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, Floats]:
+def _found(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
     found = np.full((data.X.shape[1], most), np.inf)
     (few,) = yield from summed(data, _FINDING, _few_values, most + 1)
     many: Ints = np.flatnonzero([not values.size for values in few.values])
@@ -74,7 +85,9 @@ def _found(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, F
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
             different = np.unique(values + 0.0)
             found[feature, : different.size] = different
-    return found
+    are_many = np.zeros(len(found), dtype=np.bool_)
+    are_many[many] = True
+    return found, are_many
 
 
 def _few_values(data: QueryData, most: int) -> tuple[FewValues]:

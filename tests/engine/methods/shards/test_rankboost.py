@@ -19,11 +19,12 @@ from sharded_problems import (
 )
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.methods.rankers.rankboost import BoostStep, RankBoost
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.thresholds import thresholds
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, finish
+from rankstudio.engine.steps import Note, Step, finish
 from rankstudio.engine.support import threads
 
 
@@ -113,3 +114,13 @@ def test_it_ends_where_every_pair_is_in_order_or_none_can_be() -> None:
     for X, y in ((np.ones_like(data.X), data.y), (data.X, np.zeros_like(data.y))):
         same = QueryData(X, y, data.ptr)
         assert_same_bits(steps(RankBoost(), cut(same, 40)), steps(RankBoost(), same))
+
+
+@pytest.mark.parametrize(("n_values", "told"), [(256, 0), (257, 1)])
+def test_it_says_where_it_tries_fewer_thresholds_than_in_memory(n_values: int, told: int) -> None:
+    rng = np.random.default_rng(1)
+    values = np.concatenate([np.arange(n_values), rng.integers(0, n_values, 300 - n_values)])
+    data = QueryData(values[:, None].astype(float), rng.integers(0, 3, 300) * 1.0, np.arange(0, 301, 30))
+    for whole_or_cut, expected in ((data, 0), (cut(data, 60), told)):
+        notes = [note for note in RankBoost(2).work(whole_or_cut) if isinstance(note, Note)]
+        assert [note.kind for note in notes] == [FewerThresholdsWarning] * expected

@@ -1,0 +1,70 @@
+"""Query ids as a program gives them: one a document, none missing, all of one kind."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.errors import DatasetError
+
+_MISSING = ("NAType", "NaTType")  # of pandas, whose comparisons have no truth value
+
+
+def checked_ids(qid: ArrayLike) -> NDArray[Any]:
+    """Return query ids as an array that can be sorted.
+
+    Raises
+    ------
+    DatasetError
+        For an id that is missing (None, NaN, NaT, masked), and for numbers among texts:
+        whether 1 and "1" are one query is not to be guessed.
+    """
+    check_none_missing(qid)
+    if not hasattr(qid, "dtype"):
+        qid = np.array([*qid, None], dtype=object)[:-1] if _is_flat(qid) else qid
+    ids: NDArray[Any] = np.asarray(qid)
+    if ids.dtype.kind != "O" or ids.ndim != 1:
+        return ids
+    kinds: dict[str, Any] = {}
+    for value in ids.tolist():
+        kinds.setdefault(_kind(value), value)
+    if len(kinds) > 1:
+        some, other, *_ = kinds.values()
+        raise DatasetError(f"qid: expected ids of one type, found {some!r} and {other!r}.")
+    return np.array(ids.tolist()) if set(kinds) <= {"number", "text"} else ids
+
+
+def check_none_missing(qid: ArrayLike) -> None:
+    """Raise DatasetError for the first document without a query id: None, NaN, NaT or masked."""
+    masked = np.ma.getmaskarray(qid) if isinstance(qid, np.ma.MaskedArray) else np.zeros(0, dtype=np.bool_)
+    ids = np.asarray(qid, dtype=None if hasattr(qid, "dtype") or not _is_flat(qid) else object)
+    if ids.dtype.kind in "fcmM":
+        missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
+    elif ids.dtype.kind == "O" and ids.ndim == 1:
+        missing = np.array([_is_missing(value) for value in ids.tolist()], dtype=np.bool_)
+    else:
+        missing = np.zeros(0, dtype=np.bool_)
+    for rows in (masked, missing):
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise DatasetError(f"qid: expected a query id for each row, row {row} has none.")
+
+
+def _is_flat(qid: ArrayLike) -> bool:
+    """Tell whether something is a list of ids, which numpy would turn into texts where one is a text."""
+    return isinstance(qid, list | tuple) and not any(isinstance(v, list | tuple | np.ndarray) for v in qid)
+
+
+def _is_missing(value: object) -> bool:
+    if value is None or type(value).__name__ in _MISSING:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return "text"
+    return "number" if isinstance(value, Number | np.bool_) else type(value).__name__
