@@ -156,6 +156,7 @@ def _model_format(form: ModelFormat) -> str:
     models = {(True, False): "weighted sums", (False, True): "trees"}.get((form.linear, form.trees), "all")
     scaled = ", also of scaled features" if form.scales else ""
     numbers = f"floats in {form.single}" if form.single else "doubles"
+    numbers += f", which prints {form.prints} digits" if form.prints else ""
     extra = f" Needs the extra `{form.extra}`." if form.extra else ""
     cells = (f"**{form.label}**", f"`{form.key}`", files, form.summary + extra, models + scaled, numbers)
     return f"| {' | '.join(cells)} |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
@@ -384,6 +385,18 @@ class MainWindow(QMainWindow):
         self.menus.show_undo()
         names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")
         self.setWindowTitle(" – ".join(name for name in names if name))
+
+    def files_read(self) -> list[Path]:
+        """Return the files that are open here, which no export may replace: of data, of plans, the study."""
+        dataset, plan, study = self.session.dataset, self.session.plan, self.models.study_store.path
+        parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
+        sources = (part.source.path for part in parts if part.source is not None)
+        told = (mapping.get("path", "") for mapping in (plan.scores, plan.preferences))
+        return [
+            *dict.fromkeys(sources),
+            *(Path(place) for place in told if place),
+            *([study] if study else []),
+        ]
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, ask the workers to stop, and wait for them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +17,8 @@ from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_forma
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset
-    from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model
     from rankstudio.engine.export.proof import RankingProof
-    from rankstudio.engine.export.score_function import ScoreFunction
-
-    TrialParts = tuple[list[RankingDataset], str]
 
 HELP = "write a model in the format of another program"
 DESCRIPTION = """\
@@ -73,14 +68,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.models import load_model
+    from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
     from rankstudio.engine.export.score_function import score_function
+    from rankstudio.engine.language import tr
 
     form = model_format(args.to)
     model = load_model(args.model)
     function = score_function(model)
-    files = form.files(function)
+    parts, where, why = ([], "", "") if args.no_proof else _documents(args, model)
+    fitted = fitted_function(model, function, form, parts)
+    files = form.files(fitted)
     refuse_output_with_json(args)
-    tried_on = _documents(args, model)  # before anything is written: the data may not be readable
     if is_standard(args.out):
         if len(files) > 1:
             raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
@@ -90,24 +88,28 @@ def run(args: argparse.Namespace) -> int:
         written = [str(path) for path in form.save(args.out, files)]
         if not args.json:
             print(f"Written: {', '.join(written)}", file=sys.stderr)
-    proof, where = (None, "") if args.no_proof else _proof(args, model, function, form, files, tried_on)
+    note = tr(form.fitted) if fitted != function else ""
+    if note and not args.json:
+        print(f"Note: {note}", file=sys.stderr)
+    if not is_standard(args.out):
+        files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
+    proof = None
+    if not args.no_proof:
+        proof = unproved(why) if why else ranking_proof(model, function, form, files, parts)
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
-        print(as_json({"format": form.key, "written": written, **found, **single, "proof": sentence}))
+        print(
+            as_json(
+                {"format": form.key, "written": written, **found, **single, "proof": sentence, "note": note}
+            )
+        )
     elif sentence:
         print(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
-
-
-def _documents(args: argparse.Namespace, model: Model) -> TrialParts | None:
-    """Return the documents of the data that were named, and what they are; None where none were."""
-    from rankstudio.engine.experiment.model_data import trial_parts
-
-    return None if args.data is None or args.no_proof else trial_parts(model, args.data)
 
 
 def _data_of(model: Model) -> list[Path]:
@@ -117,27 +119,16 @@ def _data_of(model: Model) -> list[Path]:
     return places_of(plan_from_dict(model.plan)) if model.plan else []
 
 
-def _proof(
-    args: argparse.Namespace,
-    model: Model,
-    function: ScoreFunction,
-    form: ModelFormat,
-    files: Mapping[str, bytes],
-    tried_on: TrialParts | None,
-) -> tuple[RankingProof, str]:
-    """Try what was written; where no data were named and there are none, say so."""
+def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
+    """Return documents to try the model on, what they are, and why there are none, where none were named."""
     from rankstudio.engine.experiment.model_data import trial_parts
-    from rankstudio.engine.export.proof import ranking_proof, unproved
 
     try:
-        parts, where = tried_on or trial_parts(model)
-        if not is_standard(args.out):
-            files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
-        return ranking_proof(model, function, form, files, parts), where
+        return (*trial_parts(model, args.data), "")
     except RankStudioError as error:
         if args.data is not None:
             raise
-        return unproved(str(error)), ""
+        return [], "", str(error)
 
 
 def _sentence(proof: RankingProof, where: str) -> str:

@@ -15,7 +15,7 @@ from rankstudio.engine.errors import MissingExtraError, OutputError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Model
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
@@ -35,6 +35,8 @@ class RankingProof:
         The same in single precision; None where the other program computes in double.
     whose : str
         Who computes in single precision.
+    prints : int
+        Digits that it prints of a score; 0 for all.
     failure : str
         Why nothing was proved, as a sentence; "" where something was.
     """
@@ -43,6 +45,7 @@ class RankingProof:
     identical: int
     single: int | None = None
     whose: str = ""
+    prints: int = 0
     failure: str = ""
 
     @property
@@ -57,6 +60,15 @@ class RankingProof:
             return tr("Not proved: {reason}").format(reason=self.failure)
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
+        elif self.prints:
+            text = (
+                tr("Identical ranking on {identical} of {queries} queries, also by what {whose} prints.")
+                if self.single == self.identical
+                else tr(
+                    "Identical ranking on {identical} of {queries} queries; by the {digits} digits that "
+                    "{whose} prints, on {single} of {queries}."
+                )
+            )
         elif self.single == self.identical:
             text = tr(
                 "Identical ranking on {identical} of {queries} queries, also in the single precision that "
@@ -68,7 +80,11 @@ class RankingProof:
                 "computes with, on {single} of {queries}."
             )
         return text.format(
-            identical=self.identical, queries=self.n_queries, single=self.single, whose=self.whose
+            identical=self.identical,
+            queries=self.n_queries,
+            single=self.single,
+            whose=self.whose,
+            digits=self.prints,
         )
 
 
@@ -113,7 +129,47 @@ def ranking_proof(
         counts += [part.n_queries, *same]
         release(part.X)
     n_queries, identical, single = counts.tolist()
-    return RankingProof(n_queries, identical, single if wrote_single else None, form.single)
+    return RankingProof(n_queries, identical, single if wrote_single else None, form.single, form.prints)
+
+
+def fitted_function(
+    model: Model, function: ScoreFunction, form: ModelFormat, parts: Sequence[RankingDataset]
+) -> ScoreFunction:
+    """Return a function in the form in which another program ranks most queries as the model does.
+
+    Parameters
+    ----------
+    model, function, form, parts
+        As of :func:`ranking_proof`.
+
+    Returns
+    -------
+    ScoreFunction
+        The function itself where the format takes it as it is, or nothing else helps.
+    """
+    if form.fit is None or not parts or form.refusal(linear=function.linear, scaled=function.scaled):
+        return function
+    forms = form.fit(function, _value_ranges(function, parts))
+    best, most = forms[0], -1
+    for one in forms if len(forms) > 1 else ():
+        proof = ranking_proof(model, one, form, form.files(one), parts)
+        if (proof.single or 0) > most:
+            best, most = one, proof.single or 0
+        if most == proof.n_queries:
+            break
+    return best
+
+
+def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> ValueRanges:
+    k, n = len(function.inputs), 0
+    low, high, total = np.full(k, np.inf), np.full(k, -np.inf), np.zeros(k)
+    for part in _in_shards(parts):
+        X = _inputs(function, part)
+        low, high = np.minimum(low, X.min(axis=0)), np.maximum(high, X.max(axis=0))
+        total, n = total + X.sum(axis=0), n + len(X)
+        release(part.X)
+    mean = total / max(n, 1)
+    return ValueRanges(tuple(low.tolist()), tuple(high.tolist()), tuple(mean.tolist()))
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:

@@ -6,8 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
@@ -34,11 +36,29 @@ class ModelInput:
         As in the dataset, with nothing in it that cannot be printed.
     identifier : str
         The name in a form that every language takes, such as ``bm25_of_body``; no two are the same.
+    shift : float
+        What the other program adds to a value before its weight or its threshold: it changes no ranking.
     """
 
     id: int
     name: str
     identifier: str
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class ValueRanges:
+    """Where the values of a function's inputs are, in the documents that it is tried on.
+
+    Attributes
+    ----------
+    low, high, mean : tuple of float
+        Of each input.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    mean: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,26 @@ class ScoreFunction:
     def linear(self) -> bool:
         """Whether it is a weighted sum."""
         return bool(self.weights) or not self.trees
+
+
+def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:
+    """Return a function that ranks alike: shifts are added to its inputs, its scores are scaled.
+
+    Parameters
+    ----------
+    function : ScoreFunction
+    shifts : sequence of float
+        One for each input. A weighted sum changes by a constant; thresholds are shifted with the values.
+    scale : float
+        A power of two, so that the weights keep their digits.
+    """
+    inputs = tuple(replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True))
+    return replace(function, inputs=inputs, weights=tuple(weight * scale for weight in function.weights))
+
+
+def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
+    """Return a function whose values lie around 0: near scores have more digits that differ."""
+    return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
 
 def kernel_refusal() -> str:

@@ -20,6 +20,7 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.figure_files import FigureFile, write_figure_files
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.report.report_tasks import figures_of
 from rankstudio.ui.shell.sections import Sections
@@ -120,6 +121,7 @@ class ExportController(QObject):
                 dialog.say(tr("No run of the study is finished yet."), "muted")
             elif not there or self._may_replace(dialog, there):
                 try:
+                    refuse_read(dialog, [path for path, _ in files])
                     write_figure_files(files)
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
@@ -156,6 +158,7 @@ class ExportController(QObject):
         if not path:
             return
         try:
+            refuse_read(self._window, [path])
             save_plan(self._session.plan, path)
         except RankStudioError as error:
             self.failed.emit(str(error))

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.language import tr
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choice_box import choice_box
@@ -176,7 +177,13 @@ class ExportDialog(QDialog):
         item, path, writer = self.current, self.path, self._writer
         if not item.writes or self._unavailable or self._writing:
             return
-        there = [other for other in (writer.paths(path) if writer else (path,)) if other.exists()]
+        paths = writer.paths(path) if writer else (path,)
+        try:
+            refuse_read(self, paths)
+        except OutputError as error:
+            self._say(str(error), "error")
+            return
+        there = [other for other in paths if other.exists()]
         if there and path != self._confirmed:
             self._confirmed = path
             self._say(

@@ -31,6 +31,7 @@ from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.export import LABELS, save_figure
 from rankstudio.ui.plots.figure_image import figure_image
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -139,6 +140,7 @@ class FigureDialog(QDialog):
         """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
         figure, beside = self.figure, path.with_suffix(".txt")
         try:
+            refuse_read(self, [path])
             save_figure(figure, path, self.style_chosen, float(self.dpi.value()))
             if not beside.exists():
                 write_text(beside, caption_text(figure))

@@ -59,9 +59,14 @@ def _writer(
         return tuple(form.paths(path).values())
 
     def write(path: Path) -> None:
+        from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
 
-        form.save(path, form.files(score_function(portable())))
+        assert selected is not None
+        fold, model = selected.fold, portable()
+        function = score_function(model)
+        parts = [fold.test or fold.vali or fold.train]
+        form.save(path, form.files(fitted_function(model, function, form, parts)))
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
         assert selected is not None  # else nothing was written

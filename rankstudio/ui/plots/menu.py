@@ -15,6 +15,7 @@ from rankstudio.engine.export.figures.style import style_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot
 from rankstudio.ui.plots.figure_image import figure_image
+from rankstudio.ui.process.files_read import refuse_read
 
 if TYPE_CHECKING:
     from rankstudio.ui.plots.base import Plot
@@ -70,6 +71,7 @@ class PlotMenu(QMenu):
         if not Path(name).suffix:
             name += chosen.partition("*")[2].rstrip(")")
         try:
+            refuse_read(self._plot, [name])
             export_plot(self._plot, name)
         except OutputError as error:
             self._plot.failed.emit(str(error))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys
 from rankstudio.engine.analysis.report.words import with_words
+from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.ui.background.job import Job
 from rankstudio.ui.background.worker import Worker
@@ -20,6 +21,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
 from rankstudio.ui.report.preview_panel import PreviewPanel
 from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
@@ -132,6 +134,11 @@ class ReportController(QObject):
         def tell(saved: Path) -> None:
             self.said.emit(tr("The report is in {saved}").format(saved=saved))
 
+        try:
+            refuse_read(self.preview, [path])
+        except OutputError as error:
+            self.failed.emit(str(error))
+            return
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
 
     @Slot()

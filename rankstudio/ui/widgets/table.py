@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderVie
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.fonts import SMALL, font, scaled
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.cells import Cells
@@ -200,8 +201,10 @@ class TableView(QTableView):
         )
         if not name:
             return
+        path = name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")")
         try:
-            self.export(name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")"))
+            refuse_read(self, [path])
+            self.export(path)
         except OutputError as error:
             self.failed.emit(str(error))
 

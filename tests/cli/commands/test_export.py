@@ -55,6 +55,7 @@ def test_as_json_and_on_other_data(place: Path, tmp_path: Path, capsys: pytest.C
         "format": "solr",
         "written": [str(tmp_path / "all.json"), str(tmp_path / "all-features.json")],
         "proof": "",
+        "note": "",
     }
 
 

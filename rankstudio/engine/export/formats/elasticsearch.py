@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats import ranklib
 from rankstudio.engine.export.formats.evaluation import weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction
-from rankstudio.engine.language import translatable
+from rankstudio.engine.export.score_function import (
+    ModelInput,
+    ScoreFunction,
+    ScoreTree,
+    ValueRanges,
+    shifted,
+)
+from rankstudio.engine.language import tr, translatable
 
 FEATURES = "-featureset.json"
+_SCRIPT = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field].value) + params.shift)"
 _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
 
 
@@ -25,19 +37,39 @@ def write(function: ScoreFunction) -> Files:
     if function.linear:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        kind, definition = _RANKLIB, ranklib.model_text(function, range(1, len(names) + 1))
+        moved = replace(function, trees=tuple(_moved(tree, function) for tree in function.trees))
+        kind, definition = _RANKLIB, ranklib.model_text(moved, range(1, len(names) + 1))
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
-    features = [{"name": name, "params": [], "template": _template(name)} for name in names]
+    features = [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
     return {
         "": _json({"model": model}),
         FEATURES: _json({"featureset": {"name": function.name, "features": features}}),
     }
 
 
-def _template(name: str) -> dict[str, Any]:
-    """Return a query whose score is the value of a field: to be replaced by the one that the feature is."""
-    field = {"field": name, "missing": 0}
-    return {"function_score": {"query": {"match_all": {}}, "field_value_factor": field}}
+def _moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
+    """Return a tree whose thresholds are shifted as the values are."""
+    splits = tuple((c, t + function.inputs[c].shift, low, high) for c, t, low, high in tree.splits)
+    return replace(tree, splits=splits)
+
+
+def _template(given: ModelInput) -> dict[str, Any]:
+    """Return a query whose score is the value of a field: to be replaced by the one that the feature is.
+
+    Scores must not be negative since Elasticsearch 7. A feature that may be has a shift; what is below all
+    values that were seen counts as the smallest of them.
+    """
+    everything: dict[str, Any] = {"match_all": {}}
+    if not given.shift:
+        field = {"field": given.identifier, "missing": 0}
+        return {"function_score": {"query": everything, "field_value_factor": field}}
+    parameters = {"field": given.identifier, "shift": given.shift}
+    return {"script_score": {"query": everything, "script": {"source": _SCRIPT, "params": parameters}}}
+
+
+def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+    """Return the function with a shift of every feature that is negative somewhere: the next power of two."""
+    return (shifted(function, [2.0 ** math.frexp(-low)[1] if low < 0 else 0.0 for low in ranges.low]),)
 
 
 def _json(values: Any) -> bytes:
@@ -48,11 +80,30 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the plug-in does, in floats."""
     model = json.loads(files[""])["model"]["model"]
     columns = {given.identifier: column for column, given in enumerate(function.inputs)}
-    order = [columns[f["name"]] for f in json.loads(files[FEATURES])["featureset"]["features"]]
+    features = json.loads(files[FEATURES])["featureset"]["features"]
+    order = [columns[f["name"]] for f in features]
+    X = np.array(documents.X, dtype=np.float64)
+    for feature in features:
+        _serve(X[:, columns[feature["name"]]], feature)
+    documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib.scores(model["definition"], dict(enumerate(order, start=1)), documents)
     weights = {columns[name]: float(weight) for name, weight in json.loads(model["definition"]).items()}
-    return weighted_sum(documents.X, [(c, weights[c]) for c in order], documents.dtype)
+    return weighted_sum(X, [(c, weights[c]) for c in order], documents.dtype)
+
+
+def _serve(values: Floats, feature: dict[str, Any]) -> None:
+    """Change the values of a field to what its template gives; OutputError where that is an error there."""
+    script = feature["template"].get("script_score")
+    if script is not None:
+        np.maximum(values + script["script"]["params"]["shift"], 0.0, out=values)
+    elif values.size and values.min() < 0:
+        raise OutputError(
+            tr(
+                "Elasticsearch takes no negative values, and {feature} goes from {low:.6g} to {high:.6g}: "
+                "export the model with data that show its range, so that it is shifted."
+            ).format(feature=feature["name"], low=values.min(), high=values.max())
+        )
 
 
 FORMAT = ModelFormat(
@@ -67,4 +118,9 @@ FORMAT = ModelFormat(
     read,
     single="Elasticsearch",
     beside=FEATURES,
+    fit=_not_negative,
+    fitted=translatable(
+        "Features with negative values are shifted in their templates, as Elasticsearch takes none. No "
+        "ranking changes."
+    ),
 )

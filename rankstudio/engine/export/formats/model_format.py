@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import ScoreFunction, kernel_refusal
+from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, kernel_refusal
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import write_bytes
 
@@ -31,7 +31,8 @@ class Documents:
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, and m.
     dtype : type
-        The numbers to compute with, float64 or float32, where the reader has a choice.
+        The numbers to compute with, where the reader has a choice: float64, or float32 for all that the
+        other program does, down to what it prints.
     """
 
     X: Floats
@@ -59,11 +60,17 @@ class ModelFormat:
     linear, trees, scales : bool
         Whether it has weighted sums, trees that are added up, and scaling within a query.
     single : str
-        Whose arithmetic is of single precision; "" where it is double.
+        Who computes in single precision, or prints few digits; "" where every double is kept.
     extra : str
         Of the package, where writing needs a library.
     beside : str
         Ending of a second file, which stands beside the first; "" where there is none.
+    prints : int
+        Significant digits or decimals that the program prints of a score; 0 where it hands scores on whole.
+    fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
+        The function in forms that rank alike, the preferred one first, where values matter to the program.
+    fitted : str
+        What was done to a function that is not as it was, and why.
     """
 
     key: str
@@ -78,6 +85,9 @@ class ModelFormat:
     single: str = ""
     extra: str = ""
     beside: str = ""
+    prints: int = 0
+    fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
+    fitted: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
         """Return why it cannot express a model, as a sentence; "" where it can.

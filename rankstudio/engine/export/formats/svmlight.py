@@ -1,7 +1,9 @@
-"""SVM-light's and SVM-rank's files of models: a linear kernel, and one support vector with the weights."""
+"""SVM-light's and SVM-rank's files of models: a linear kernel, and a support vector for each weight."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.evaluation import weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, centred, shifted
 from rankstudio.engine.language import translatable
 
 _HEADER = """\
@@ -21,52 +23,106 @@ SVM-light Version {version}
 1 # kernel parameter -r 
 empty# kernel parameter -u 
 {highest} # highest feature index 
-1 # number of training documents 
-2 # number of support vectors plus 1 
-0 # threshold b, each following line is a SV (starting with alpha*y)
+{documents} # number of training documents 
+{vectors} # number of support vectors plus 1 
+{threshold!r} # threshold b, each following line is a SV (starting with alpha*y)
 """  # noqa: W291 - the programs read the blanks
 _HEADER_LINES = 11
+_LARGEST, _MOST = 24, 500
+"""Powers of two: of the greatest score, whose last bit is then the eighth decimal; and of a scale."""
+
+_Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 
 
 def write(function: ScoreFunction, version: str) -> Files:
-    """Return the file; each program reads its own version only."""
-    head = _HEADER.format(version=version, highest=max((i.id for i in function.inputs), default=1))
-    pairs = zip(function.inputs, function.weights, strict=True)
-    terms = "".join(f"{given.id}:{weight!r} " for given, weight in pairs)
-    return {"": f"{head}1 {terms}#\n".encode()}
+    """Return the file; each program reads its own version only.
+
+    A support vector holds floats, its factor is a double: each feature has a vector of its own with the
+    value 1, so that its weight keeps all digits.
+    """
+    n = len(function.inputs)
+    pairs = list(zip(function.inputs, function.weights, strict=True))
+    head = _HEADER.format(
+        version=version,
+        highest=max((i.id for i in function.inputs), default=1),
+        documents=max(n, 1),
+        vectors=n + 1,
+        threshold=-math.fsum(weight * given.shift for given, weight in pairs) + 0.0,
+    )
+    return {"": (head + "".join(f"{weight!r} {given.id}:1 #\n" for given, weight in pairs)).encode()}
 
 
-def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as svm_classify does, which keeps weights and values as floats and adds up doubles."""
-    lines = files[""].decode().splitlines()[_HEADER_LINES:]
+def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:
+    """Score documents as svm_classify does: values are floats, sums doubles, and few digits printed."""
+    lines = files[""].decode().splitlines()
+    threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {given.id: column for column, given in enumerate(function.inputs)}
     weights = [0.0] * len(columns)
-    for line in lines:
+    for line in lines[_HEADER_LINES:]:
         alpha, *pairs = line.partition("#")[0].split()
         for pair in pairs:
             number, value = pair.split(":")
             weights[columns[int(number)]] += float(alpha) * float(documents.dtype(float(value)))
     X = documents.X.astype(documents.dtype).astype(np.float64)
-    return weighted_sum(X, enumerate(weights), np.float64)
+    scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
+    if documents.dtype is np.float64:
+        return scores
+    return np.array([float(prints % score) for score in scores.tolist()], dtype=np.float64)
 
 
-def _format(key: str, label: str, summary: str, version: str) -> ModelFormat:
+def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+    """Return the function as it is, and with scores around 0, of which 8 digits tell more apart."""
+    return function, centred(function, ranges)
+
+
+def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+    """Return the function as it is, and scaled so that 8 decimals are all digits that doubles have."""
+    middle = centred(function, ranges)
+    reach = math.fsum(
+        abs(weight) * max(high + given.shift, -(low + given.shift))
+        for weight, low, high, given in zip(
+            function.weights, ranges.low, ranges.high, middle.inputs, strict=True
+        )
+    )
+    exponent = _LARGEST - math.frexp(reach)[1] if 0 < reach < math.inf else 0
+    scale = 2.0 ** max(-_MOST, min(exponent, _MOST))
+    return function, shifted(function, [given.shift for given in middle.inputs], scale)
+
+
+def _format(key: str, label: str, summary: str, version: str, prints: str, fit: _Fit) -> ModelFormat:
     return ModelFormat(
-        key, label, ".dat", summary, partial(write, version=version), read, trees=False, single=label
+        key,
+        label,
+        ".dat",
+        summary,
+        partial(write, version=version),
+        partial(read, prints=prints),
+        trees=False,
+        single=label,
+        prints=8,
+        fit=fit,
+        fitted=translatable(
+            "A constant is taken off all scores, and scores are scaled: the digits that the program prints "
+            "then tell more documents apart. No ranking changes."
+        ),
     )
 
 
 LIGHT = _format(
     "svmlight",
     "SVM-light",
-    translatable("A model file for svm_classify: a linear kernel, and one support vector with the weights."),
+    translatable("A model file for svm_classify: a linear kernel, and a support vector for each weight."),
     "V6.02",
+    "%.8g",
+    _centred,
 )
 RANK = _format(
     "svmrank",
     "SVM-rank",
     translatable(
-        "A model file for svm_rank_classify: a linear kernel, and one support vector with the weights."
+        "A model file for svm_rank_classify: a linear kernel, and a support vector for each weight."
     ),
     "V6.20",
+    "%.8f",
+    _scaled,
 )

@@ -26,6 +26,7 @@ from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, Tab
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
+from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.results.comparison_dialog import Offer, tick_list, ticked
 from rankstudio.ui.results.table.preview import TableSheet
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -236,6 +237,7 @@ class TableDialog(QDialog):
         if self._table is None:
             return
         try:
+            refuse_read(self, [path])
             write_bytes(path, self.chosen_format.content(self._table, self.style_of_table))
         except RankStudioError as error:
             self.say(str(error), "error")

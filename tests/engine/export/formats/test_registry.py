@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from rankstudio.engine.export.formats import onnx_graph
 from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 from rankstudio.engine.export.models import Model, Weight
-from rankstudio.engine.export.proof import ranked_alike, ranking_proof
+from rankstudio.engine.export.proof import fitted_function, ranked_alike, ranking_proof
 from rankstudio.engine.export.score_function import identifier, model_inputs, score_function
 
 KEYS = ["ranklib", "svmlight", "svmrank", "lightgbm", "solr", "elasticsearch", "vespa", "onnx", "pmml"]
@@ -44,7 +45,8 @@ def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(give
             form.files(function)
         assert str(raised.value) == reason and reason.endswith(("is a weighted sum.", "trees."))
         return
-    proof = ranking_proof(given.model, function, form, form.files(function), [given.test])
+    written = form.files(fitted_function(given.model, function, form, [given.test]))
+    proof = ranking_proof(given.model, function, form, written, [given.test])
     assert proof.holds, proof.sentence
     assert proof.sentence.startswith(f"Identical ranking on {given.all} queries")
     assert (proof.single is None) == (not form.single)
@@ -167,3 +169,57 @@ def test_documents_without_a_feature_of_the_model_are_refused() -> None:
     data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
     with pytest.raises(DataError, match="needs feature 2, which the data do not have"):
         ranking_proof(linear(1.0, 2.0), function, form, form.files(function), [data])
+
+
+def near_scores(spread: float, offset: float) -> tuple[Model, RankingDataset]:
+    """Return twelve queries with great values, and small ones that tell documents apart."""
+    rng = np.random.default_rng(7)
+    X = np.column_stack([offset + rng.integers(0, 2, 240), rng.integers(0, 60, 240) * spread])
+    data = RankingDataset.from_arrays(np.float64(np.float32(X)), np.zeros(240), np.arange(240) // 20)
+    return linear(0.25, 1.0), data
+
+
+@pytest.mark.parametrize(("key", "prints"), [("svmlight", "%.8g"), ("svmrank", "%.8f"), ("solr", "")])
+def test_the_proof_counts_what_the_program_prints_and_fitting_helps(key: str, prints: str) -> None:
+    model, data = near_scores(2.0**-12, 2.0**17) if prints != "%.8f" else near_scores(2.0**-36, 2.0**6)
+    form, function = MODEL_FORMATS[key], score_function(model)
+    before = ranking_proof(model, function, form, form.files(function), [data])
+    assert before.identical == 12 and before.single is not None and before.single < 12
+    assert f"{before.single} of 12" in before.sentence
+    if prints:  # brute force, without our reader
+        scores = data.X @ np.array([0.25, 1.0])
+        seen = np.array([float(prints % score) for score in scores])
+        assert before.single == ranked_alike(scores, seen, data.query_ptr).sum()
+    fitted = fitted_function(model, function, form, [data])
+    after = ranking_proof(model, function, form, form.files(fitted), [data])
+    assert fitted != function and after.single == after.identical == 12, after.sentence
+
+
+def test_a_function_that_needs_no_fitting_is_left_as_it_is() -> None:
+    data = RankingDataset.from_arrays(np.random.default_rng(1).integers(0, 9, (40, 2)) / 8, np.zeros(40))
+    function = score_function(linear(0.5, -0.25))
+    for key in ("svmlight", "svmrank", "solr", "elasticsearch", "c", "ranklib"):
+        assert fitted_function(linear(0.5, -0.25), function, MODEL_FORMATS[key], [data]) == function, key
+
+
+def test_elasticsearch_is_given_no_negative_score_of_a_feature(given) -> None:
+    """Each template is evaluated here as Elasticsearch does; it refuses a search for a negative score."""
+    form, function = MODEL_FORMATS["elasticsearch"], score_function(given.model)
+    data = replace(given.test, X=given.test.X - given.test.X.mean(axis=0))
+    values = {i.identifier: data.X[:, data.feature_ids.tolist().index(i.id)] for i in function.inputs}
+    negative = [name for name, column in values.items() if column.min() < 0]
+    refused = ranking_proof(given.model, function, form, form.files(function), [data])
+    assert negative[0] in refused.failure and f"{values[negative[0]].min():.6g}" in refused.failure
+    files = form.files(fitted_function(given.model, function, form, [data]))
+    shifted = []
+    for feature in json.loads(files["-featureset.json"])["featureset"]["features"]:
+        served = values[feature["name"]]
+        if "script_score" in feature["template"]:
+            script = feature["template"]["script_score"]["script"]
+            assert "Math.max(0.0, " in script["source"] and script["params"]["field"] == feature["name"]
+            served = served + script["params"]["shift"]
+            shifted.append(feature["name"])
+        assert served.min() >= 0
+    assert shifted == negative
+    proof = ranking_proof(given.model, function, form, files, [data])
+    assert proof.identical == proof.n_queries, proof.sentence
