@@ -185,7 +185,7 @@ def run(
     keep = path_keeper(plan)
     given = given_folds(plan, dataset) if plan.entry.given and computed else None
     sharded = _learns_by_shards(plan, folds)
-    workers = shard_executor(executor if sharded else None)
+    workers = shard_executor(executor if sharded else None, estimated)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
         spread: UnitScheduler | None = None

@@ -1,8 +1,9 @@
 """Compiled kernels on the disk, as numba keeps them: no fault of that cache ends a run or reaches a result.
 
-numba believes what it finds. Here each file ends with a digest of its bytes, its name, the version of numba
-and the source that was compiled, and code says for which types and which processor it is; what does not fit
-is compiled anew. A bundled program brings kernels along, in a folder that is only read, and believed no more.
+numba believes what it finds. Here no folder is used that another user can write to, and each file ends with a
+digest of its bytes, its name, the version of numba and the source that was compiled. Code says for which
+types and which processor it is; what does not fit is compiled anew. A bundled program brings kernels along,
+in a folder that is only read, and believed no more.
 Where no folder can be written, a temporary one serves this process and those it starts; where that cannot be
 either, nothing is kept.
 """
@@ -14,6 +15,7 @@ import inspect
 import logging
 import os
 import pickle
+import stat
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +27,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from rankstudio.engine.errors import CacheWarning
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.engine.support.files import temporary_folder
 from rankstudio.engine.support.resources import resource
@@ -38,21 +41,58 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher."""
     try:
-        return _KernelCache(function)
-    except RuntimeError:  # numba has no folder that it could write to
-        _use_temporary_folder()
+        return _trusted(_KernelCache(function), function)
+    except RuntimeError as error:  # numba has no folder that it could write to, or others can write to it
+        _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
-        return _KernelCache(function)
+        return _trusted(_KernelCache(function), function)
     except RuntimeError:
         return NullCache()
 
 
+class _UntrustedError(RuntimeError):
+    """Somebody else may have written what would be run."""
+
+
+def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
+    """Return a cache whose folder only this user, or who installed the program, can write to.
+
+    What is in it is unpickled and run: the digests tell damage, not intent.
+
+    Raises
+    ------
+    _UntrustedError
+        For another folder.
+    """
+    if not only_ours(Path(found.cache_path), Path(inspect.getfile(function))):
+        text = tr("{folder}: compiled kernels are not kept here, because other users can write to it.")
+        raise _UntrustedError(text.format(folder=found.cache_path))
+    return found
+
+
+def only_ours(folder: Path, source: Path) -> bool:
+    """Tell whether nobody can write to a folder but this user, the system, and who owns a source file.
+
+    The user's own group may write, too: on many systems nobody else is in it.
+    """
+    if not hasattr(os, "geteuid"):
+        return True  # Windows keeps a user's folders to itself
+    status = folder.stat()
+    owners = {os.geteuid(), 0, source.stat().st_uid}
+    shared = status.st_mode & stat.S_IWOTH or (
+        status.st_mode & stat.S_IWGRP and status.st_gid not in (os.getegid(), 0)
+    )
+    return status.st_uid in owners and not shared
+
+
 @cache
-def _use_temporary_folder() -> None:
+def _use_temporary_folder(why: str = "") -> None:
     """Have numba use a temporary folder if there can be one, in the processes that this one starts, too."""
+    none = (
+        "No folder for compiled kernels can be written, neither beside the program nor in the user's cache."
+    )
     warnings.warn(
-        "No folder for compiled kernels can be written, neither beside the program nor in the user's cache "
-        f"folder: they are compiled again at every start. {VARIABLE} names another folder.",
+        f"{why or none} They are compiled again at every start. {VARIABLE} names another folder.",
         CacheWarning,
         stacklevel=3,
     )
@@ -92,8 +132,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         origin = self._cache_path, self._impl.filename_base, _source_digest(function)
         self._cache_file = _CheckedFiles(*origin)
-        shipped = str(shipped_folder(function.__module__))
-        self._shipped = _CheckedFiles(shipped, *origin[1:]) if Path(shipped).is_dir() else None
+        shipped = shipped_folder(function.__module__)
+        there = shipped.is_dir() and only_ours(shipped, Path(inspect.getfile(function)))
+        self._shipped = _CheckedFiles(str(shipped), *origin[1:]) if there else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)

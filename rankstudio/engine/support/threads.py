@@ -64,15 +64,17 @@ def at_most(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def pool(worthwhile: bool = True) -> Iterator[tuple[Executor | None, int]]:
+def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Executor | None, int]]:
     """Provide an executor of threads and their number, or (None, 1) where one thread is best.
 
     Parameters
     ----------
     worthwhile : bool
         Whether the work is large enough to gain from several threads.
+    most : int, optional
+        How many threads at most, where each needs much memory.
     """
-    count = available() if worthwhile else 1
+    count = min(available(), most or available()) if worthwhile else 1
     if count == 1:
         yield None, 1
         return

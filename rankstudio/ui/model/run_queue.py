@@ -321,6 +321,7 @@ class Runs(QObject):
         record.clock.stop()
         record.unit = None
         record.state = RunState(outcome.ending.value)
+        record.pack()
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
         if self._listed(record):

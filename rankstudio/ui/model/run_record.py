@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
 from rankstudio.engine.experiment.storage.run_index import RunLabel
-from rankstudio.engine.steps import Note, WorkProgress
+from rankstudio.engine.steps import Note, WorkProgress, packed
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
@@ -167,6 +167,14 @@ class RunRecord:
                 self.folds[event.result.fold] = event.result
             case RunFinished():
                 self.result = event.result
+
+    def pack(self) -> None:
+        """Keep the steps of unfinished paths in less memory, where nothing more will come."""
+        for place, events in self.growing.items():
+            steps = packed([event.step for event in events])
+            self.growing[place] = [
+                replace(event, step=step) for event, step in zip(events, steps, strict=True)
+            ]
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the steps that an unfinished path has by now as a path; None before the first."""

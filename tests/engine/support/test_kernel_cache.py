@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -235,3 +236,36 @@ def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(tmp_p
     assert Path(folder).parent == tmp_path
     assert not Path(folder).exists()
     assert done.stderr.count("CacheWarning") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such modes")
+def test_a_folder_that_others_can_write_to_is_not_unpickled_from(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compiled() and not compiled()
+    (place,) = (path for path in folder.rglob("*") if path.is_dir() and any(path.glob("*.nbi")))
+    read: list[object] = []
+    monkeypatch.setattr(kernel_cache.pickle, "loads", read.append)
+    kernel_cache._use_temporary_folder.cache_clear()
+    place.chmod(0o777)
+    with pytest.warns(CacheWarning, match=re.escape(str(place))):
+        assert compiled()
+    assert not read
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such modes")
+def test_who_may_write_to_a_trusted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "source.py"
+    source.touch()
+    for mode, trusted in ((0o700, True), (0o755, True), (0o775, True), (0o757, False), (0o1777, False)):
+        (tmp_path / oct(mode)).mkdir()
+        (tmp_path / oct(mode)).chmod(mode)
+        assert kernel_cache.only_ours(tmp_path / oct(mode), source) is trusted
+    own = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+    assert kernel_cache.only_ours(tmp_path, source)  # of who installed the program
+    monkeypatch.setattr(os, "geteuid", lambda: own)
+    monkeypatch.setattr(os, "getegid", lambda: 12345)
+    (tmp_path / oct(0o775)).chmod(0o775)
+    if (tmp_path / oct(0o775)).stat().st_gid:
+        assert not kernel_cache.only_ours(tmp_path / oct(0o775), source)

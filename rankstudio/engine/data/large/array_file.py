@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -65,6 +66,7 @@ class ArrayFile:
         described = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(header, described)
         assert header.tell() == HEADER
+        self._digest.update(header.getvalue())
         self._file.seek(0)
         self._file.write(header.getvalue())
         self._file.flush()
@@ -73,14 +75,23 @@ class ArrayFile:
         return self._digest.hexdigest()
 
 
-def digest_of(path: Path) -> str:
-    """Return the digest of the numbers of a file, as `ArrayFile.finish` does. O(size)."""
+def digest_of(path: Path, check: Callable[[], None] = lambda: None) -> str:
+    """Return the digest of a file's numbers and header, as `ArrayFile.finish` does. O(size).
+
+    Parameters
+    ----------
+    path : Path
+    check : callable, optional
+        Called now and then; it may raise.
+    """
     digest = hashlib.sha256()
     buffer = memoryview(bytearray(_BLOCK))
     with path.open("rb", buffering=0) as file:
-        file.seek(HEADER)
+        header = file.read(HEADER)
         while count := file.readinto(buffer):
             digest.update(buffer[:count])
+            check()
+    digest.update(header)
     return digest.hexdigest()
 
 

@@ -125,7 +125,7 @@ def read_large(part: LargePart, progress: ReadProgress, reader: Reader) -> tuple
         if not all(found) and sizes in table_folder.source_sizes():
             found = _checksums(part.paths, progress, pool)
         if all(found):
-            table = table_folder.find(part.key(found))
+            table = table_folder.find(part.key(found), progress.check)
             if table is not None:
                 progress.advance(sum(sizes))
                 return table, part.source(found)

@@ -1,11 +1,10 @@
 """Folders with the arrays of a table, beside the cache of parsed files, each found by what it was read from.
 
 An entry is named after the SHA-256 of the files that it was read from and of the way in which they were read.
-Its arrays are far larger than what a start may wait for, so that they are not read to be checked: beside them
-stands what size and time each file had once it was on the disk, and its digest. As long as size and time are
-those, it is believed; where they are not, as in a folder that was copied, the digests decide, once. An entry
-that does not fit is as good as none. The folder can be deleted at any time; entries unused for longest go
-first where the disk gets full.
+Nothing of it is believed unread: each process holds the digest of every array, header included, against its
+file when it first opens it, which takes about as long as the disk needs to give the file. Sizes and times
+would not do, as a disk or a program that damages a file may leave both. An entry that does not fit is as good
+as none. The folder can be deleted at any time; entries unused for longest go first where the disk gets full.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
 
-VERSION = 1  # to be raised whenever the same files would give other arrays
+VERSION = 2  # to be raised whenever the same files would give other arrays
 MANIFEST = "table.json"
 """The file with what is no array, and what is known of the arrays' files."""
 _NEW = "new-"
@@ -43,6 +42,8 @@ _HALF = 0.5  # of the disk's room, which all entries may take
 _HOUR = 3600  # seconds in which an entry is not removed: it may be mapped
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "comments", "comment_offsets")
+_DIGESTS: dict[tuple[int, ...], str] = {}
+"""Of files that this process has read, by what tells them apart as long as it maps them."""
 LINKED_ARRAYS = ("X", "y", "query_ptr")
 """What other processes learn from."""
 
@@ -91,9 +92,16 @@ def new_folder() -> Path:
         return temporary_folder()
 
 
-def find(key: str) -> Table | None:
-    """Return the table of an entry, its arrays mapped into memory; None where there is none that is whole."""
-    return _opened(folder() / key)
+def find(key: str, check: Callable[[], None] = lambda: None) -> Table | None:
+    """Return the table of an entry, its arrays mapped into memory; None where there is none that is whole.
+
+    Parameters
+    ----------
+    key : str
+    check : callable, optional
+        Called now and then; it may raise.
+    """
+    return _opened(folder() / key, key, check)
 
 
 def source_sizes() -> Iterator[tuple[int, ...]]:
@@ -121,8 +129,7 @@ def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> 
     OSError
         Where it cannot be written.
     """
-    files = {name: {**_state(new / f"{name}.npy"), "digest": digest} for name, digest in digests.items()}
-    content = {"version": VERSION, "key": key, "text": asdict(text), "files": files}
+    content = {"version": VERSION, "key": key, "text": asdict(text), "files": dict(digests)}
     content["digest"] = _digest(content["text"])
     write_bytes(new / MANIFEST, json.dumps(content).encode())
     final = folder() / key
@@ -131,7 +138,7 @@ def finish(new: Path, key: str, text: TableText, digests: Mapping[str, str]) -> 
         with suppress(OSError):  # another process was faster, and its files are mapped
             new.rename(final)
             new = final
-    table = _opened(new)
+    table = _opened(new, key)
     if table is None:
         raise OSError(f"{new} cannot be read")
     return table
@@ -215,12 +222,12 @@ def _digest(text: Any) -> str:
     return hashlib.sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()
 
 
-def _opened(entry: Path) -> Table | None:
+def _opened(entry: Path, key: str, check: Callable[[], None] = lambda: None) -> Table | None:
     try:
         content = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
         if content["version"] != VERSION or content["digest"] != _digest(content["text"]):
             return None
-        if not _is_whole(entry, content, ARRAYS):
+        if content["key"] != key or not _is_whole(entry, content, ARRAYS, check):
             return None
         arrays = {name: array_of(entry / f"{name}.npy") for name in ARRAYS}
         text = dict(content["text"])
@@ -247,25 +254,23 @@ def _opened(entry: Path) -> Table | None:
         return None
 
 
-def _is_whole(entry: Path, content: dict[str, Any], names: Sequence[str]) -> bool:
-    """Tell whether the files of an entry are those that were written; with other times, read them."""
-    files = content["files"]
-    states = {name: _state(entry / f"{name}.npy") for name in names}
-    if all(states[name].items() <= files[name].items() for name in names):
-        return True
+def _is_whole(
+    entry: Path,
+    content: Mapping[str, Any],
+    names: Sequence[str],
+    check: Callable[[], None] = lambda: None,
+) -> bool:
+    """Tell whether the files of an entry are those that were written; each is read once in a process."""
     for name in names:
-        if states[name]["size"] != files[name]["size"]:
+        path = entry / f"{name}.npy"
+        status = path.stat()
+        state = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+        if state not in _DIGESTS:
+            _DIGESTS[state] = digest_of(path, check)
+        if _DIGESTS[state] != content["files"][name]:
+            del _DIGESTS[state]  # what was removed may come again under the same number
             return False
-        if digest_of(entry / f"{name}.npy") != files[name]["digest"]:
-            return False
-        files[name] |= states[name]
-    write_bytes(entry / MANIFEST, json.dumps(content).encode())
     return True
-
-
-def _state(path: Path) -> dict[str, int]:
-    status = path.stat()
-    return {"size": status.st_size, "time": status.st_mtime_ns}
 
 
 def save_array(entry: Path, name: str, array: np.ndarray[Any, Any]) -> str:

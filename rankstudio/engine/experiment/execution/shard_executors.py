@@ -17,12 +17,20 @@ from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
-from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession, Sums
+from rankstudio.engine.methods.shards.session import (
+    IN_PROCESS,
+    InProcess,
+    ShardExecutor,
+    ShardSession,
+    Sums,
+)
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support import threads
 
 _AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
 _LOSSES = 4  # workers, one after the other, that may be lost with the same shard
@@ -70,12 +78,20 @@ class ShardWorkers(Protocol):
         """Have all workers give up the states of a session."""
 
 
-def shard_executor(executor: Executor | None) -> ShardExecutor:
+def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = None) -> ShardExecutor:
     """Return who works on the shards of a path where an executor carries out units.
 
-    That is its workers where it has some elsewhere, else the threads of this process.
+    That is its workers where it has some elsewhere, else threads of this process. They take no more memory
+    than was estimated.
     """
-    return executor.shard_executor() if isinstance(executor, ProvidesShardExecutor) else IN_PROCESS
+    if isinstance(executor, ProvidesShardExecutor):
+        workers = executor.shard_executor()
+        if isinstance(workers, Elsewhere):
+            workers.room = None if estimate is None else estimate.room
+        return workers
+    if estimate is None or (estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2):
+        return IN_PROCESS
+    return InProcess(lambda: estimate.room, estimate.threads)
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
@@ -90,9 +106,15 @@ class Elsewhere:
     Parameters
     ----------
     workers : ShardWorkers
+
+    Attributes
+    ----------
+    room : float or None
+        Bytes of states that all workers of this machine may keep in memory; None for what they take anyway.
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
+        self.room: float | None = None
         self._workers = workers
 
     @contextmanager
@@ -107,6 +129,8 @@ class Elsewhere:
         part = written(data)
         self._workers.give(part)
         own = _Session(self._workers, part, work, len(data.shards))
+        if self.room is not None:
+            own.limit(self.room)
         try:
             yield own
         finally:
@@ -120,6 +144,11 @@ class _Session:
         self._room = workers.room()
         self._messages: list[Any] = []
         self._losses = 0  # with the shard that is waited for
+
+    def limit(self, room: float) -> None:
+        """Have the workers keep so many bytes of states at most, where they do not know better themselves."""
+        if self._room is not None:
+            self._room = min(self._room, room / self._workers.count)
 
     def sum(self, message: Any, what: str = "summing over shards") -> Generator[WorkProgress, None, Sums]:
         self._messages.append(message)

@@ -13,7 +13,8 @@ from rankstudio.engine.methods.memory_need import MemoryNeed
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.shard import DOCUMENTS
 
-_LITTLE = float(1 << 27)  # bytes that are never refused: a program with its libraries takes more
+_LITTLE = float(1 << 24)  # bytes that are never refused: a program with its libraries takes more
+_FILES = float(1 << 27)  # bytes on the disk that are worth a word
 _NAMES = 4  # of methods that a sentence names
 
 
@@ -33,6 +34,10 @@ class MemoryEstimate:
         Of all workers of this machine together, with what measures models.
     budget : float
         Bytes that it may take.
+    limit : float
+        Bytes that by shards it may take at most: the budget where somebody named it, else what is free.
+    threads : int
+        How many threads or processes work on shards at a time; of threads fewer where the budget is small.
     """
 
     label: str
@@ -41,6 +46,8 @@ class MemoryEstimate:
     on_disk: bool
     need: MemoryNeed
     budget: float
+    limit: float
+    threads: int
 
     @property
     def least(self) -> float:
@@ -50,12 +57,12 @@ class MemoryEstimate:
     @property
     def resident(self) -> float:
         """Bytes that it takes at the most, about."""
-        return self.need.resident(self._room)
+        return self.need.resident(self.room)
 
     @property
     def in_files(self) -> float:
         """Bytes that it keeps on the disk meanwhile, about."""
-        return self.need.in_files(self._room)
+        return self.need.in_files(self.room)
 
     @property
     def large(self) -> bool:
@@ -64,8 +71,8 @@ class MemoryEstimate:
 
     @property
     def runs(self) -> bool:
-        """Whether there is memory enough; shards of mapped files go with less than their budget, too."""
-        enough = memory.available() if self.need.by_shards else self.budget
+        """Whether there is memory enough."""
+        enough = self.limit if self.need.by_shards else self.budget
         return self.least <= max(enough, _LITTLE) and self.need.kept <= max(self.budget, _LITTLE)
 
     @property
@@ -75,7 +82,7 @@ class MemoryEstimate:
             return self.refusal
         sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
         figures = tr("about {about} of memory, budget {budget}").format(**sizes)
-        if self.in_files > _LITTLE:
+        if self.in_files > _FILES:
             text = tr("about {about} of memory and {files} on the disk, budget {budget}")
             figures = text.format(**sizes, files=memory.size(self.in_files))
         return f"{self.way}; {figures}."
@@ -123,8 +130,9 @@ class MemoryEstimate:
             raise OutOfMemoryError(self.refusal)
 
     @property
-    def _room(self) -> float:
-        return self.budget / 2  # as of `InProcess`
+    def room(self) -> float:
+        """Bytes of states that are kept in memory, so that the run stays within its budget."""
+        return self.need.room(self.budget)
 
     def _advice(self) -> list[str]:
         """Return what would make it run, one by one."""

@@ -71,20 +71,28 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     # Inner folds hold their documents; of what is left out others are copied.
     besides = (plan.inner + left_out) * NUMBER * train.n_documents * train.n_features
     besides += sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
-    shape = DataShape(
-        train.n_documents,
-        train.n_features,
-        train.n_queries,
-        max(shard.n_documents for shard in shards_of(train.query_ptr)),
-        workers.count if workers.share_shards else threads.available(),
-        on_disk,
-        SETTINGS,
-        budget - besides,
-    )
-    label, need = _of_plan(plan, shape, train.feature_ids)
-    if not (shape.sharded and need.by_shards and (plan.entry.given or plan.entry.load().shares_shards)):
-        need = need.times(min(workers.count, len(plan.combinations)))
-    return MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget)
+    limit = budget if memory.is_asked() else free
+    largest = max(shard.n_documents for shard in shards_of(train.query_ptr))
+    count = workers.count if workers.share_shards else threads.available()
+    while True:
+        shape = DataShape(
+            train.n_documents,
+            train.n_features,
+            train.n_queries,
+            largest,
+            count,
+            on_disk,
+            SETTINGS,
+            budget - besides,
+        )
+        label, need = _of_plan(plan, shape, train.feature_ids)
+        if not (shape.sharded and need.by_shards and (plan.entry.given or plan.entry.load().shares_shards)):
+            need = need.times(min(workers.count, len(plan.combinations)))
+        found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count)
+        # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
+        if workers.share_shards or count == 1 or not need.by_shards or found.least <= budget:
+            return found
+        count //= 2
 
 
 def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:

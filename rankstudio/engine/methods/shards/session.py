@@ -48,15 +48,18 @@ class InProcess:
     room : callable, optional
         Returns how many bytes of states a session may keep in memory; half of the memory budget by default.
         The others are mapped from files.
+    most : int, optional
+        How many threads at most, each of which holds a shard.
     """
 
-    def __init__(self, room: Callable[[], float] = lambda: budget() / 2) -> None:
+    def __init__(self, room: Callable[[], float] = lambda: budget() / 2, most: int | None = None) -> None:
         self._room = room
+        self._most = most
 
     @contextmanager
     def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are gone afterwards."""
-        with threads.pool(len(data.shards) > 1) as (executor, workers):
+        with threads.pool(len(data.shards) > 1, self._most) as (executor, workers):
             own = _Session(data, work, Room(self._room()), executor, workers)
             try:
                 yield own

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from unittest import mock
 
@@ -167,6 +168,28 @@ def test_a_copied_table_is_believed_by_its_digests(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(letor_reader.TableWriter, "__init__", None)
     assert by_pieces(path, Treatment(), 64)[0].X.tolist() == [[1.0], [3.0]]
     assert all(file.stat().st_mtime == 1 for file in entry.glob("*.npy"))
+
+
+@pytest.mark.parametrize("file", ["table.json", *(f"{name}.npy" for name in table_folder.ARRAYS)])
+def test_no_damage_of_the_cache_reaches_a_number(
+    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes and times stay as they were: only what stands in the file is other."""
+    lines = "".join(f"{i % 3} qid:{(7 * i) % 5} 1:{i} 3:{i * i}.5 # document {i}\n" for i in range(40))
+    path = write(tmp_path / "train.txt", lines)
+    expected = by_pieces(path, Treatment(), 64)[1] and whole(path, Treatment())
+    (entry,) = table_folder.folder().iterdir()
+    content, rng = (entry / file).read_bytes(), Random(0)
+    places = {0, 7, 9, 30, len(content) - 1, *(rng.randrange(len(content)) for _ in range(20))}
+    for place in sorted(place for place in places if place < len(content)):
+        status = (entry / file).stat()
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << rng.randrange(8)
+        (entry / file).write_bytes(damaged)
+        os.utime(entry / file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        monkeypatch.setattr(table_folder, "_DIGESTS", {})  # as in another process
+        assert_equal(by_pieces(path, Treatment(), 64), expected)
+        assert (entry / file).read_bytes() == content or file == "table.json"
 
 
 def test_ids_that_become_larger_widen_what_was_written(tmp_path: Path) -> None:

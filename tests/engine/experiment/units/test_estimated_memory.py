@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.runner import check, estimate, run
 from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, memory_estimate
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.support import memory
+from rankstudio.engine.support import memory, threads
 
 LEFT_OUT = "leave-query-out MAP"
 DOCUMENTS, FEATURES = 3_000_000, 100  # 2.4 GB, of which no byte is written: the file has a hole
@@ -156,6 +157,43 @@ def test_more_workers_need_more(hollow: FoldedDataset) -> None:
         two, five = (memory_estimate(plan, hollow.folds, WorkersHere(count)) for count in (2, 5))
     assert one.least < two.least < five.least
     assert five.least < 3.1 * one.least  # there are three units
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+@pytest.mark.parametrize("budget", [20e6, 100e6, 150e6, 250e6, 400e6, 700e6, 1e9, 3e9])
+def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
+    hollow: FoldedDataset, budget: float, count: int
+) -> None:
+    """With so many processes that share the shards; 0 for the threads of this process."""
+    workers = WorkersHere(count, share_shards=True) if count else WorkersHere()
+    for entry in methods():
+        if entry.lacking or entry.given or not entry.load().accepts_shards:
+            continue
+        plan = Plan("hollow", entry.key)
+        with memory.within(budget), threads.at_most(8):
+            found = memory_estimate(plan, hollow.folds, workers)
+        if found.runs:
+            assert found.resident <= budget, entry.key
+            assert memory.size(found.resident) in found.sentence
+            continue
+        least = re.search(r"memory budget of ([\d.]+ [MG]B)", found.refusal)
+        assert least, entry.key
+        enough = memory.n_bytes(least[1])
+        assert budget < enough
+        with memory.within(enough), threads.at_most(8):
+            assert memory_estimate(plan, hollow.folds, workers).runs, entry.key
+        unit = 1e8 if enough > 1e9 else 1e6  # by which it is rounded up
+        with memory.within(enough - unit - 1), threads.at_most(8):
+            assert not memory_estimate(plan, hollow.folds, workers).runs, entry.key
+
+
+def test_more_processes_that_share_shards_need_more(hollow: FoldedDataset) -> None:
+    with memory.within(3e9):
+        one, two = (
+            memory_estimate(Plan("hollow", "gas"), hollow.folds, WorkersHere(count, share_shards=True))
+            for count in (1, 2)
+        )
+    assert two.least > one.least and two.threads == 2
 
 
 def test_small_data_are_not_worth_a_word_and_never_refused() -> None:
