@@ -11,6 +11,7 @@ from hands import pick, write
 from waiting import wait_until
 from windows import finish, settle, write_folds
 
+from rankstudio.ui.controllers.export_items import plot_figure
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import LIVE
 
@@ -58,6 +59,12 @@ def look_at_run(window: MainWindow, key: int) -> None:
     settle(window)
 
 
+def figure_of(window: MainWindow) -> tuple[str, object]:
+    """Return caption and numbers of what is exported from Select."""
+    plot = window.sections.run.curves.validation_plot
+    return plot_figure(window.models, plot).caption, plot.numbers()
+
+
 RANKRLS = {"regularization": (0.5, 2.0)}
 
 
@@ -67,8 +74,10 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     belongs_together(window)
     before = window.current.model
     assert before is not None
+    figure = figure_of(window)
     choose_method(window, "greedy-rankrls")
     belongs_together(window)
+    assert figure_of(window) == figure, "nor does a figure change"
     assert window.current.model is not None
     assert window.current.model.step is before.step, "a run is shown until another one is"
     glide(window)

@@ -270,7 +270,8 @@ class CurrentModel(QObject):
             return None
         if shown.record is None:
             return form if session.read_as_planned else None
-        if not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
+        same = form == shown.plan  # the usual case, and a plan takes long to make while the slider moves
+        if same or not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
             return shown.plan
         return shown.plan.changed(
             parameters=form.parameters,
@@ -282,7 +283,9 @@ class CurrentModel(QObject):
     def _is_edited(self, shown: Shown) -> bool:
         """Tell whether the form says something else of the method of the shown run than this did."""
         plan = self._live_plan(shown)
-        return shown.record is not None and plan is not None and path_plan(plan) != path_plan(shown.plan)
+        if shown.record is None or plan is None or plan is shown.plan:
+            return False
+        return path_plan(plan) != path_plan(shown.plan)
 
     def _wanted(self, shown: Shown) -> PathWanted | None:
         """Return the path that somebody asks for by the slider, a pin or a ban, where it can be computed."""
