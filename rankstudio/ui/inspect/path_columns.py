@@ -99,8 +99,9 @@ def as_importance(column: Column) -> Column:
 
 
 def _margin_text(share: float) -> str:
-    sign = MINUS if share < 0 else ""
-    return sign + percent(abs(share)).replace("less than ", "< ")
+    if 0 < abs(share) < 0.0001:
+        return f"> {MINUS}0.01 %" if share < 0 else "< 0.01 %"
+    return (MINUS if share < 0 else "") + percent(abs(share))
 
 
 _MARGIN = Column(
@@ -109,7 +110,7 @@ _MARGIN = Column(
     "right",
     _margin_text,
     tooltip=tr("How far the next candidate was behind, as a share of the score"),
-    width=62,
+    width=86,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.frame import Frame
@@ -110,26 +110,34 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     if plot.chosen is not None:
         painter.setPen(pen(colors.q("text"), 1.4))
         painter.drawEllipse(points[plot.chosen], _RING - 2.5, _RING - 2.5)
-    named = {marks.best: (tr("best"), "muted", 1.4)}
+    named: dict[int, tuple[tuple[str, ...], str, float]] = {marks.best: ((tr("best"),), "muted", 1.4)}
     if marks.suggested != marks.best:
-        named[marks.suggested] = (_suggested_name(plot, marks), "accent", 2.0)
+        named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING, _RING)
     taken = [QRectF(points[i].x() - _RING, points[i].y() - _RING, 2 * _RING, 2 * _RING) for i in named]
-    for i, (text, role, _) in reversed(named.items()):  # the longer name has fewer places
-        spot = around(points[i], text_size(text, role == "accent"))
-        taken.append(_write(plot, painter, frame, colors.q(role), text, role == "accent", spot, taken))
+    for i, (names, role, _) in reversed(named.items()):  # the longer name has fewer places
+        box, text = _place(plot, frame, points[i], names, role == "accent", taken)
+        painter.setFont(font(SMALL, role == "accent"))
+        painter.setPen(colors.q(role))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        taken.append(box)
 
 
-def _suggested_name(plot: ParetoPlot, marks: Marks) -> str:
-    """Return what stands at the suggested model: "3 features, the smallest in the band"."""
+def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
+    """Return what stands at the suggested model, at length and in short: "3 features"."""
     size = plot.spots[marks.suggested].x
-    return trn(
-        "{size:.4g} feature, the smallest in the band",
-        "{size:.4g} features, the smallest in the band",
-        1 if size == 1 else 2,
-    ).format(size=size)
+    number = 1 if size == 1 else 2
+    texts = (
+        trn(
+            "{size:.4g} feature, the smallest in the band",
+            "{size:.4g} features, the smallest in the band",
+            number,
+        ),
+        trn("{size:.4g} feature", "{size:.4g} features", number),
+    )
+    return tuple(text.format(size=size) for text in texts)
 
 
 def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -151,30 +159,34 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
     painter.drawText(QRectF(left, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
-def _write(
+def _place(
     plot: ParetoPlot,
-    painter: QPainter,
     frame: Frame,
-    color: QColor,
-    text: str,
+    at: QPointF,
+    names: tuple[str, ...],
     bold: bool,
-    boxes: list[QRectF],
     taken: list[QRectF],
-) -> QRectF:
-    """Write into the box that hides least, the earlier one of equal ones; return it."""
+) -> tuple[QRectF, str]:
+    """Return the box at a point that hides least, and the longest name that hides no more in its box."""
     xs, ys = frame.pixels(*np.array([(spot.x, spot.y) for spot in plot.spots]).T)
     room = frame.area.adjusted(0, -12, 8, 0)
 
-    def cost(box: QRectF) -> tuple[bool, int, int]:
+    def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
+        box, _ = place
         beside, level = np.abs(xs - box.center().x()), np.abs(ys - box.center().y())
         hidden = np.count_nonzero((beside <= box.width() / 2 + 3) & (level <= box.height() / 2 + 3))
         return not room.contains(box), sum(box.intersects(other) for other in taken), int(hidden)
 
-    box = min(boxes, key=cost)
-    painter.setFont(font(SMALL, bold))
-    painter.setPen(color)
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-    return box
+    boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
+    return min(((_inside(box, room), name) for box, name in boxes), key=cost)
+
+
+def _inside(box: QRectF, room: QRectF) -> QRectF:
+    """Return a box moved sideways as far as it takes to be inside the plot."""
+    moved = QRectF(box)
+    moved.moveRight(min(moved.right(), room.right()))
+    moved.moveLeft(max(moved.left(), room.left()))
+    return moved
 
 
 def text_size(text: str, bold: bool) -> QSizeF:

@@ -124,7 +124,15 @@ class ValueBox(QWidget):
             metrics = QFontMetrics(font(SMALL, line.bold))
             value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
             widths.append(metrics.horizontalAdvance(line.text) + value + (swatch if line.color else 0))
-        return QSize(max(widths) + 2 * _PAD + 2, len(lines) * _LINE + 2 * _PAD - 4)
+        width = min(max(widths) + 2 * _PAD + 2, max(1, self._room().width()))
+        return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
+
+    def shown_text(self, line: Line) -> str:
+        """Return the text of a line as it is drawn: cut where the plot has no room for it and its value."""
+        metrics = QFontMetrics(font(SMALL, line.bold))
+        value = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+        room = self.width() - 2 * _PAD - value - (_SWATCH if line.color is not None else 0)
+        return metrics.elidedText(line.text, Qt.TextElideMode.ElideRight, room)
 
     def _room(self) -> QRect:
         return self._plot.rect().adjusted(2, _TITLE, -2, -2)
@@ -185,7 +193,7 @@ class ValueBox(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         plain = line.bold or not line.value
         painter.setPen(colors.q("text" if plain else "muted"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, line.text)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, self.shown_text(line))
         painter.setPen(colors.q("text"))
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, line.value)
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Compared = Callable[["RunRow"], ComparedRun | None]
 
+WARNING_MARK = "⚠"
+"""Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
+
 _TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
 
 
@@ -38,7 +41,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
     method = Column(
         "method",
         tr("name"),
-        value=lambda row: f"{row.name} †" if row.note else row.name,
+        value=lambda row: f"{row.name} {WARNING_MARK}" if row.note else row.name,
         hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
         tooltip=tr("The method, or what you call the run (F2, double click)"),
         edited=lambda row: row.name,

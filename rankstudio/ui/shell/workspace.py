@@ -54,11 +54,12 @@ class Workspace(QWidget):
     def __init__(self, theme: Theme, pages: Mapping[str, Page]) -> None:
         super().__init__()
         named(self, "workspace", role="ground")
-        self._pages = pages
+        self._pages, self._theme = pages, theme
         self.rail = PageRail(theme, PAGES)
         self._stack = QStackedWidget()
         for page in pages.values():
             self._stack.addWidget(page)
+            theme.add_page(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
@@ -72,6 +73,7 @@ class Workspace(QWidget):
         """Show another page."""
         self.rail.select(key)
         if self._stack.currentWidget() is not self._pages[key]:
+            self._theme.style_page(self._pages[key])
             self._stack.setCurrentWidget(self._pages[key])
             self.pageChanged.emit(key)
 

@@ -6,14 +6,15 @@ where no desktop answers: offscreen, and on a bare X server. What draws itself l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 
-from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTemporaryDir, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QStyleFactory
+from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+from shiboken6 import isValid
 
 from rankstudio.ui.style import fonts, icons
 from rankstudio.ui.style.colors import DARK, LIGHT, Colors
@@ -31,6 +32,10 @@ _IMAGES = (
     ("check", "check", "on_accent"),
     ("check_text", "check", "text"),
 )
+
+
+_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
+_UNTOLD = Qt.WidgetAttribute.WA_SetStyle  # Qt tells a widget with it of no change of the application's style
 
 
 class Theme(QObject):
@@ -57,6 +62,11 @@ class Theme(QObject):
         self._mode: Mode = mode
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
+        self._pages: list[QWidget] = []
+        self._late: dict[QWidget, list[QWidget]] = {}  # pages that wait for the sheet, and what is in them
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self._style_next)
         self._colors = self._resolve()
 
     @property
@@ -89,7 +99,7 @@ class Theme(QObject):
         size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
         if size != self._text_size:
             self._text_size = size
-            self._paint_app()
+            self._paint_app(at_once=True)  # forms measure their labels when they are told of the change
             self.changed.emit()
 
     def apply(self, app: QApplication) -> None:
@@ -115,6 +125,32 @@ class Theme(QObject):
             if self._app:
                 self._app.setStyleSheet(sheet)
 
+    def add_page(self, page: QWidget) -> None:
+        """Let a widget that is seen at times take other colours on only after those that are seen now.
+
+        Qt gives a style sheet to all widgets of the process at once, which takes half a second, and three
+        quarters of them are on other pages. Whoever shows the page calls :meth:`style_page` before.
+        """
+        self._pages.append(page)
+
+    def style_page(self, page: QWidget) -> None:
+        """Let a page take on what it has not taken on yet."""
+        for widget in self._late.pop(page, ()):
+            if isValid(widget):
+                style = widget.style()
+                style.unpolish(widget)  # forgets the rules of the sheet before
+                style.polish(widget)
+                QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+                widget.setAttribute(_POLISHED, True)
+
+    @Slot()
+    def _style_next(self) -> None:
+        """Style one of the pages that wait, and the next one when there is nothing else to do."""
+        if self._late:
+            self.style_page(next(iter(self._late)))
+        if self._late:
+            self._next.start(0)
+
     @Slot()
     def _follow(self) -> None:
         """Take on the colours that the mode and the desktop now ask for."""
@@ -133,17 +169,41 @@ class Theme(QObject):
         dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
         return DARK if dark else LIGHT
 
-    def _paint_app(self) -> None:
-        """Give the application palette and style sheet."""
+    def _paint_app(self, *, at_once: bool = False) -> None:
+        """Give the application palette and style sheet, all of it at once or that which is seen first."""
         if self._app is None:
             return
-        # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on.
+        told = [widget for widget in self._app.allWidgets() if not widget.testAttribute(_UNTOLD)]
+        hidden = self._polished_in_hidden_pages()
+        self._late = {} if at_once else hidden
+        late = [widget for widgets in self._late.values() for widget in widgets]
+        # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
+        # the moment between the two nobody needs to be told.
+        _set(told, _UNTOLD, True)
+        _set(late, _POLISHED, False)
         self._app.setStyleSheet("")
         font = fonts.font()
         font.setPixelSize(self._text_size)
         self._app.setFont(font)
         self._app.setPalette(palette(self._colors))
+        _set(set(told) - set(late), _UNTOLD, False)
         self._app.setStyleSheet(style_sheet(self._colors, self._write_images()))
+        _set(late, _UNTOLD, False)
+        if self._late:
+            self._next.start(0)
+
+    def _polished_in_hidden_pages(self) -> dict[QWidget, list[QWidget]]:
+        """Return the pages that are not seen, and what has the present sheet in them, parents first."""
+        self._pages = [page for page in self._pages if isValid(page)]
+        for widgets in self._late.values():  # that still wait since the change before
+            _set(filter(isValid, widgets), _POLISHED, True)
+        hidden = (page for page in self._pages if not page.isVisible())
+        inside = {page: [page, *page.findChildren(QWidget)] for page in hidden}
+        return {
+            page: polished
+            for page, widgets in inside.items()
+            if (polished := [widget for widget in widgets if widget.testAttribute(_POLISHED)])
+        }
 
     def _write_images(self) -> dict[str, str]:
         """Write the style sheet's pictures in the present colours; return their paths.
@@ -157,6 +217,11 @@ class Theme(QObject):
             path.write_bytes(icons.svg(drawing, self._colors.role(role)))
             paths[name] = path.as_posix()
         return paths
+
+
+def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:
+    for widget in widgets:
+        widget.setAttribute(attribute, value)
 
 
 def palette(colors: Colors) -> QPalette:

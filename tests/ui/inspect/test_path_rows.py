@@ -2,12 +2,15 @@ from math import isnan
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QFontMetrics
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.ui.inspect.path_columns import columns
 from rankstudio.ui.inspect.path_rows import Arrivals, path_rows
+from rankstudio.ui.style.fonts import font
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
@@ -165,3 +168,11 @@ def test_what_is_known_of_one_path_is_not_taken_for_another(path):
         for one in (path, other, path, last, last, other)
     ]
     assert shown == again
+
+
+def test_the_widest_margin_fits_its_column(app):
+    (column,) = (column for column in columns("MAP", with_margin=True) if column.key == "margin")
+    texts = [column.format(sign * share) for sign in (1, -1) for share in (1.0, 0.0951, 0.00084, 0.00001)]
+    assert [text for text in texts if "0.01" in text] == ["< 0.01 %", "> −0.01 %"]
+    padding = 20  # of a cell
+    assert max(map(QFontMetrics(font(13)).horizontalAdvance, texts)) + padding <= column.width

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
+from rankstudio.ui.plots.pareto_layers import _place, _suggested_names, text_size
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")
@@ -106,3 +107,18 @@ def test_the_numbers_and_the_picture_can_be_taken_home(plot, tmp_path):
     plot.set_spots(())
     assert plot.is_empty()
     assert plot.numbers()[1] == []
+
+
+@pytest.mark.parametrize("width", [220, 300, 480, 900])
+@pytest.mark.parametrize("suggested", [0, 1])
+def test_names_of_marked_models_are_inside_the_plot(plot, width, suggested):
+    plot.resize(width, 260)
+    plot.set_spots(SPOTS, Marks((0, 1, 3), 3, suggested, (0.45, 0.45, 0.45)))
+    plot.flush()
+    frame = plot.frame()
+    names = _suggested_names(plot, plot.marks)
+    for position in range(len(SPOTS)):
+        box, name = _place(plot, frame, at(plot, position), names, True, [])
+        assert name in names
+        assert QRectF(plot.rect()).contains(box)
+        assert box.width() >= text_size(name, True).width()

@@ -3,9 +3,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QRect
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.readout import Line, ValueBox
+from rankstudio.ui.style.fonts import SMALL, font
 
 LINES = [Line("k = 10", bold=True), *(Line(f"λ = 2^{i}", "0.2093") for i in range(10))]
 
@@ -44,3 +46,15 @@ def test_as_many_lines_as_fit_are_told(box):
     assert len(few) < len(LINES)
     assert box.fits(few, QPointF(30, 60))
     assert not box.fits([*few, Line("one"), Line("more")], QPointF(30, 60))
+
+
+def test_in_a_narrow_plot_the_name_gives_way_and_the_value_is_whole(box):
+    box.parentWidget().resize(140, 200)
+    line = Line("validation, mean over the folds of the run", "0.2093", box.palette().text().color())
+    box.say([line], QPointF(70, 60))
+    assert box.parentWidget().rect().contains(QRect(box.pos(), box.size()))
+    shown, metrics = box.shown_text(line), QFontMetrics(font(SMALL))
+    assert shown.endswith("…") and shown != "…"
+    assert metrics.horizontalAdvance(shown) + metrics.horizontalAdvance(line.value) < box.width() - 18
+    short = Line("k", "0.2093")
+    assert box.shown_text(short) == short.text
