@@ -38,7 +38,7 @@ MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how long damaged files are tried, by default a few, the same ones; how many runs are killed."""
+    """Say how long damaged files are tried, how many runs are killed, how far the window is walked."""
     group = parser.getgroup("fuzz", "damaged files")
     group.addoption(
         "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"
@@ -48,6 +48,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
     )
+    walks = parser.getgroup("walks", "random walks through the window")
+    walks.addoption("--walk-steps", type=int, default=300, help="go so many steps from a fresh seed")
+    walks.addoption("--walk-seed", type=int, help="the seed in place of a fresh one")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"

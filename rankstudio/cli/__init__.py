@@ -157,7 +157,8 @@ def _open_window(arguments: list[str]) -> int:
         if word.startswith("-") or arguments[place - 1 : place] == ["--language"]
     ]
     files = [word for word in arguments if word not in options]
-    parser = command_line(COMMANDS)
+    # The parsers of the commands look texts up and import the engine: the help alone lists them.
+    parser = command_line(COMMANDS if {"-h", "--help"} & set(options) else ())
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():

@@ -14,7 +14,7 @@ from rankstudio.cli.progress_bar import Whole
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.study_file_option import study_at
-from rankstudio.engine.analysis.batch import Comparison, folder_name, tests_of
+from rankstudio.engine.analysis.batch import Comparison, check_measured, folder_name, tests_of
 from rankstudio.engine.errors import (
     DataError,
     DatasetError,
@@ -92,6 +92,7 @@ class _Running:
         plans = self.comparison.plans(place)
         try:
             dataset = open_data(plans[0])
+            check_measured(plans[0], dataset)
         except DataError as error:
             self._leave_out(error, len(plans))
             return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -23,6 +22,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitStarted,
 )
+from rankstudio.engine.support.escaping import shell_command
 
 _ASKED = b"\nStopping after this unit; Ctrl+C again stops at once.\n"
 
@@ -92,5 +92,5 @@ def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     if study is None:
         print("Nothing of it is stored; with --study FILE it could go on.", file=sys.stderr)
     else:
-        command = shlex.join(["rankstudio", *args.typed])
+        command = shell_command(["rankstudio", *args.typed])
         print(f"{study} keeps what is finished; go on with:\n  {command}", file=sys.stderr)

@@ -7,6 +7,7 @@ What is written for everybody alike, as the report is, is made inside :func:`in_
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -69,20 +70,20 @@ def language() -> str:
 def install(key: str, catalog: Path | None = None) -> None:
     """Choose the language of this process, before any text is looked up.
 
+    Texts that were looked up earlier stay in the language of that time. This gives a `RuntimeWarning`, and no
+    error: a window in two languages can be used, and one that does not open keeps its user out.
+
     Parameters
     ----------
     key : str
         "de".
     catalog : Path, optional
         Its compiled catalog; without one texts stay English.
-
-    Raises
-    ------
-    RuntimeError
-        Where texts have been looked up already, so that they are in another language.
     """
     if _language.used and key != _language.key:
-        raise RuntimeError(f"Texts have been looked up in {_language.key}: it is too late for {key}.")
+        warnings.warn(
+            f"Texts were looked up in {_language.key} before {key} was chosen.", RuntimeWarning, stacklevel=2
+        )
     _language.key = key
     if catalog is not None:
         with catalog.open("rb") as file:

@@ -25,6 +25,7 @@ from rankstudio.ui.controllers.run_labels import RunLabels
 from rankstudio.ui.controllers.run_removal import RunRemoval
 from rankstudio.ui.controllers.selection_line import SelectionController
 from rankstudio.ui.controllers.study_files import StudyFiles
+from rankstudio.ui.controllers.waiting_runs import WaitingRuns
 from rankstudio.ui.controllers.window_state import WindowState
 from rankstudio.ui.data.preferences_controller import PreferencesController
 from rankstudio.ui.language import tr
@@ -114,6 +115,7 @@ class MainWindow(QMainWindow):
         self.removal = RunRemoval(self.models, self.notice, self)
         self.labels = RunLabels(self.models, self.sections.results.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self)
+        self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
@@ -217,7 +219,8 @@ class MainWindow(QMainWindow):
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
         saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        for part in (*saying, self.open_controller, self.scores, self.rankers, self.preferences):
+        others = self.control, self.open_controller, self.scores, self.rankers, self.preferences
+        for part in (*saying, *others):
             part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
@@ -253,8 +256,10 @@ class MainWindow(QMainWindow):
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
+        self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
+        self.runs.restored.connect(self._show_return)
         self.models.run_worker.drained.connect(self.refresh_timer.ask)
         self.models.task_worker.drained.connect(self._show_workers)
 
@@ -268,6 +273,7 @@ class MainWindow(QMainWindow):
         """Open the study and the data of the last time."""
         self.open_controller.restore()
         self.study_files.restore()
+        self.waiting.restore()
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
@@ -275,6 +281,7 @@ class MainWindow(QMainWindow):
         self.notice.dismiss()
         self._show_workspace()
         self.sections.fold_hint.say_opened(self.notice)
+        self.waiting.offer()
         self.menus.show_recent()
         self.status.say(tr("{name} is open").format(name=dataset.name))
 
@@ -311,6 +318,10 @@ class MainWindow(QMainWindow):
         """Say that a run is gone, which may have been the one that worked."""
         self.status.say(tr("Run {key} is removed").format(key=key))
         self._show_runs()
+
+    @Slot(int)
+    def _show_return(self, key: int) -> None:
+        self.status.say(tr("Run {key} is listed again").format(key=key))
 
     @Slot()
     def _show_runs(self) -> None:
@@ -351,8 +362,10 @@ class MainWindow(QMainWindow):
         def go_on() -> None:
             self.notice.dismiss()
             self.restorer.go_on(record)
+            self.waiting.run()
 
-        self.notice.say(record.left_text, "info", tr("Continue"), go_on)
+        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
+        self.notice.say(text, "info", tr("Continue"), go_on)
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
@@ -381,6 +394,7 @@ class MainWindow(QMainWindow):
             return
         self.refresh_timer.stop()
         self.window_state.save()
+        self.waiting.close()
         self.workspace.bring_back()
         self.hide()
         self.closing.emit()

@@ -169,6 +169,22 @@ def test_data_that_cannot_be_opened_are_left_out_and_the_others_go_on(
     assert f"rankstudio: {nowhere}" in capsys.readouterr().err
 
 
+def test_data_without_a_part_to_measure_on_are_refused_at_the_start(folders, file, tmp_path, capsys) -> None:
+    single = tmp_path / "single.txt"
+    save_letor(make_ranking(n_queries=20, seed=1).folds[0].train, single)
+    assert main(["run", str(file), *options([single]), "--out", str(tmp_path / "out")]) == 1
+    printed = capsys.readouterr()
+    assert "rankstudio: single: " in printed.err and "protocol" in printed.err
+    assert "Run 1 of" not in printed.err and not (tmp_path / "out" / "comparison.csv").exists()
+    assert main(["run", str(file), *options([single, folders[0]]), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "Left out: single: " in printed.err
+    assert {row["data"] for row in json.loads(printed.out)["rows"]} == {"First"}
+    file.write_text('protocol = "nested 3-fold"\n' + file.read_text())
+    assert main(["run", str(file), *options([single]), "--json"]) == 0
+    assert all(row["average"] for row in json.loads(capsys.readouterr().out)["rows"])
+
+
 def test_several_data_are_for_comparisons_alone(folders, capsys) -> None:
     assert main(["run", *options(folders), "--method", "rankrls"]) == 1
     assert "--data: one run is on one file or folder" in capsys.readouterr().err

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from gettext import NullTranslations
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -43,3 +45,34 @@ def test_what_is_written_for_everybody_stays_english_on_its_thread(german: None)
         thread.start()
         thread.join()
     assert elsewhere == [tr("Why in the model")] == ["Warum im Modell"]
+
+
+def looked_up_on_import(node: ast.AST) -> Iterator[int]:
+    """Yield the lines on which texts are looked up while a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if (
+            isinstance(child, ast.Call)
+            and isinstance(child.func, ast.Name)
+            and child.func.id in ("tr", "trn")
+        ):
+            yield child.lineno
+        yield from looked_up_on_import(child)
+
+
+def test_a_text_that_is_looked_up_on_import_is_found() -> None:
+    source = "A = tr('a')\nclass B:\n    c = trn('one', 'two', 2)\ndef f():\n    return tr('late')"
+    assert list(looked_up_on_import(ast.parse(source))) == [1, 3]
+
+
+def test_importing_the_engine_or_the_terminal_looks_no_text_up() -> None:
+    package = Path(language.__file__).parents[1]
+    modules = [
+        *package.glob("engine/**/*.py"),
+        *package.glob("cli/**/*.py"),
+        package / "ui/process/settings.py",
+    ]
+    assert len(modules) > 100
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules}
+    assert {str(path): lines for path, tree in trees.items() if (lines := [*looked_up_on_import(tree)])} == {}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from plot_hands import ys
 from waiting import turn, wait_until
+from walks.stage import Gate
 from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -105,6 +106,21 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         window.sections.data.panel.foldChosen.emit(1)
         wait_until(lambda: window.runs.records[1].state.ended)
         assert window.session.fold == 1
+
+
+def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    gate = Gate()
+    gate.hold_after(5)
+    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+        window.closing.connect(gate.open)
+        window.commands["run"].trigger()
+        wait_until(lambda: gate.holds and not window.refresh_timer.is_active)
+        for state in ("paused", "running"):
+            window.commands["pause"].trigger()
+            wait_until(lambda: not window.refresh_timer.is_active)
+            assert [row.state for row in window.sections.results.panel.rows()] == [state]
 
 
 def test_runs_queue_and_a_waiting_one_can_be_cancelled(

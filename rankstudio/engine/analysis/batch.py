@@ -16,9 +16,10 @@ from rankstudio.engine.analysis.significance import (
     is_named,
     named,
 )
-from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
+from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
@@ -106,7 +107,7 @@ def load_comparison(path: str | Path) -> Comparison:
         made = Comparison(
             values.get("title", Path(path).stem),
             (data,) if isinstance(data, str) else tuple(data),
-            tuple(with_new_names(run) for run in values["runs"]),
+            tuple(values["runs"]),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
             values.get("against", ""),
@@ -124,7 +125,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
-    for name in ("method", "ranker", "judge"):
+    for name in ("method", "ranker"):
         if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
@@ -137,9 +138,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
     given = values.get("parameters", {})
-    own = [
-        run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters", "judge_parameters")
-    ]
+    own = [run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters")]
     if not isinstance(given, dict) or not _tables([*given.values(), *own]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 
@@ -150,6 +149,24 @@ def _tables(values: Any) -> bool:
 
 def _texts(value: Any) -> bool:
     return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
+
+
+def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
+    """Refuse data on which a run measures nothing that could be compared.
+
+    Raises
+    ------
+    DatasetError
+        Where no fold has a validation or a test part.
+    """
+    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
+    if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):
+        raise DatasetError(
+            tr(
+                "{name}: found no validation or test part, so a comparison has nothing to measure. Choose "
+                'folds with a protocol, such as protocol = "5-fold".'
+            ).format(name=dataset.name)
+        )
 
 
 def folder_name(plan: Plan) -> str:
@@ -165,10 +182,13 @@ def folder_name(plan: Plan) -> str:
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
     """Test the runs on each dataset against the one that the comparison names, else against the best one.
 
-    A dataset with one run has no tests. Where the run that was named is not there, the best one is taken.
+    A dataset with one run has no tests, nor has one without a test part, as only its queries are compared.
+    Where the run that was named is not there, the best one is taken.
     """
     found = []
     for runs in by_dataset(results).values():
+        if not any(fold.per_query for run in runs for fold in run.folds):
+            continue
         there = comparison.against and any(is_named(result.plan, comparison.against) for result in runs)
         if len(runs) > 1:
             found.append(compare_runs(runs, against=comparison.against if there else None))

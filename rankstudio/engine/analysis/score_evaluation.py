@@ -19,8 +19,8 @@ from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
 from rankstudio.engine.metrics.names import Measure
 
 _NO_IDS = (
-    "Not every document has an id (docid = …) in its comment: of equal scores, the document that stands "
-    "last in the file comes first."
+    "Not every document has an id (docid = …) in its comment: in a query without ids, of equal scores the "
+    "document that stands last in the file comes first."
 )
 
 
@@ -30,6 +30,7 @@ def evaluate_files(
     key: str | None,
     measures: Sequence[Measure],
     columns: Mapping[str, Any] | None = None,
+    greatest_grade: float | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure a file of scores on a data file.
 
@@ -41,6 +42,8 @@ def evaluate_files(
     measures : sequence of Measure
     columns : Mapping, optional
         What the columns of a table are, where their names do not tell.
+    greatest_grade : float, optional
+        Of the dataset that the file is a part of, for ERR; the file's own greatest label if left out.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def evaluate_files(
         )
     if data.file_rows is not None:
         scores = scores[data.file_rows]
-    return _evaluated(data_path, data, scores, key, measures)
+    return _evaluated(data_path, data, scores, key, measures, greatest_grade)
 
 
 def evaluate_model(
@@ -72,6 +75,7 @@ def evaluate_model(
     key: str | None,
     measures: Sequence[Measure],
     columns: Mapping[str, Any] | None = None,
+    greatest_grade: float | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure a model on a data file, which is read as the model's data were; see `evaluate_files`.
 
@@ -82,18 +86,32 @@ def evaluate_model(
     """
     model = load_model(model_path)
     data = read_for(model, data_path, columns)
-    found, data, notes = _evaluated(data_path, data, model_scores(model, data), key, measures)
+    scores = model_scores(model, data)
+    found, data, notes = _evaluated(data_path, data, scores, key, measures, greatest_grade)
     return found, data, (*other_names(model, data), *notes)
 
 
 def _evaluated(
-    path: Path, data: RankingDataset, scores: Floats, key: str | None, measures: Sequence[Measure]
+    path: Path,
+    data: RankingDataset,
+    scores: Floats,
+    key: str | None,
+    measures: Sequence[Measure],
+    greatest_grade: float | None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure scores, in the order of the rows, by a convention or by the one that is usual for the data."""
     chosen = convention(key or identify(path, data).convention)
     notes, ids = data.warnings, None
     if chosen.ties is Ties.DOCUMENT_ID:
-        ids = data.document_ids if all(data.document_ids) else None
-        notes += (_NO_IDS,) if ids is None else ()
-    found = evaluate(data.y, scores, data.qid, convention=chosen, measures=measures, document_ids=ids)
+        ids = data.document_ids
+        notes += () if all(ids) else (_NO_IDS,)
+    found = evaluate(
+        data.y,
+        scores,
+        data.qid,
+        convention=chosen,
+        measures=measures,
+        document_ids=ids,
+        greatest_grade=greatest_grade,
+    )
     return found, data, notes

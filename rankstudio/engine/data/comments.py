@@ -70,6 +70,28 @@ class TakenComments:
         return (self.of[row] for row in self.rows.tolist())
 
 
+@dataclass(frozen=True, eq=False)
+class RankedIds:
+    """Comments of which no more is left than which document comes before which by its id.
+
+    Attributes
+    ----------
+    ranks : int64 array of shape (m,)
+        See `rankstudio.engine.support.grading.Grading.id_ranks`.
+    """
+
+    ranks: Ints
+
+    def __len__(self) -> int:
+        return self.ranks.size
+
+    def __getitem__(self, row: int) -> str:
+        return f"docid = {int(self.ranks[row]):019d}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[row] for row in range(len(self)))
+
+
 def document_id(comment: str) -> str:
     """Return the document's id in a comment of LETOR's, "" if it has none.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
 from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,8 @@ class RankingDataset:
     file_rows : ndarray of shape (m,), int64, or None
         Position of each row among the documents of the file, from 0; None where the rows stand as in the
         file: always, unless a query was not contiguous there.
+    greatest_grade : float
+        The greatest label of the dataset that this is a part of, for ERR; that of ``y`` if left out.
     """
 
     X: Floats
@@ -73,6 +76,11 @@ class RankingDataset:
     warnings: tuple[str, ...] = ()
     sparse: bool = False
     file_rows: Ints | None = None
+    greatest_grade: float = -1.0
+
+    def __post_init__(self) -> None:
+        """Take the greatest grade of the labels where nobody says of what dataset they are."""
+        object.__setattr__(self, "greatest_grade", max(self.greatest_grade, greatest(self.y)))
 
     @classmethod
     def from_arrays(
@@ -178,6 +186,15 @@ class RankingDataset:
         )
         return made
 
+    def changed(self, **values: Any) -> RankingDataset:
+        """Return a dataset with other values of some attributes.
+
+        Unlike `dataclasses.replace`, it also takes training parts that put their rows together when asked
+        (leave-query-out), and returns a plain dataset.
+        """
+        kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
+        return RankingDataset(**kept, **values)
+
     @property
     def n_documents(self) -> int:
         """Number of documents, m."""
@@ -222,6 +239,11 @@ class RankingDataset:
         """The ids of the m documents as their comments give them (``docid = …``), "" where there is none."""
         return tuple(document_id(comment) for comment in self.comments)
 
+    @cached_property
+    def grading(self) -> Grading:
+        """What measures need of the documents besides labels, as part of their dataset."""
+        return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
+
     def name_of(self, column: int) -> str:
         """Return what a column is called in a sentence: "feature 7 (BM25 of title)"."""
         feature, name = f"feature {self.feature_ids[column]}", self.feature_names[column]
@@ -258,6 +280,11 @@ class RankingDataset:
         Such a feature cannot change any ranking: query-wise centring makes it all zero.
         """
         return constant_columns(self.X, self.query_ptr)
+
+
+def _id_ranks(comments: Comments, query_ptr: Ints) -> Ints | None:
+    known = len(comments) == int(query_ptr[-1])
+    return ranks_of_ids(map(document_id, comments), query_ptr) if known else None
 
 
 def default_names(feature_ids: Ints) -> tuple[str, ...]:
@@ -339,6 +366,29 @@ class FoldedDataset:
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     read_as: ReadAs = field(default_factory=ReadAs)
     columns: DataColumns = field(default_factory=DataColumns)
+
+    def __post_init__(self) -> None:
+        """Let every part know the greatest grade of all, so that no measure depends on how data are cut."""
+        grade = max((part.greatest_grade for part in self._different_parts.values()), default=0.0)
+        graded = {
+            key: part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
+            for key, part in self._different_parts.items()
+        }
+        if any(graded[key] is not part for key, part in self._different_parts.items()):
+            folds = tuple(
+                Fold(fold.number, **{name: graded[id(part)] for name, part in fold.parts.items()})
+                for fold in self.folds
+            )
+            object.__setattr__(self, "folds", folds)
+
+    @property
+    def _different_parts(self) -> dict[int, RankingDataset]:
+        return {id(part): part for fold in self.folds for part in fold.parts.values()}
+
+    @property
+    def greatest_grade(self) -> float:
+        """The greatest label of all parts of all folds, for ERR; 0 or more."""
+        return self.folds[0].train.greatest_grade
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:

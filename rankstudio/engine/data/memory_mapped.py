@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.large.table_folder import LINKED_ARRAYS, MANIFEST, arrays_fit, entry_of
 from rankstudio.engine.data.letor import cache as parsed
@@ -38,7 +39,7 @@ from rankstudio.engine.support.files import READING_ARRAYS, remove_abandoned, te
 
 LIMIT = 4 << 30  # bytes, or as many as one run needs
 
-_ARRAYS = ("X", "y", "query_ptr", "feature_ids")
+_ARRAYS = ("X", "y", "query_ptr", "feature_ids", "id_ranks")
 _WORDS = "words.json"
 _FILES = (_WORDS, *(f"{name}.npy" for name in _ARRAYS))
 _LARGE = tuple(f"{name}.npy" for name in LINKED_ARRAYS)
@@ -55,7 +56,8 @@ def folder() -> Path:
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write the parts that are not there yet, and return the name of each.
 
-    Comments, and what was missing in the files, are not kept: nobody learns from them.
+    Comments, and what was missing in the files, are not kept: nobody learns from them. The ranks of document
+    ids are where somebody asked for them before, as whoever measures by a convention that needs them does.
 
     Raises
     ------
@@ -108,12 +110,19 @@ def open_kept(place: Path) -> RankingDataset:
             "writes them anew.",
         )
     try:
-        X, y, query_ptr, feature_ids = (_mapped(place / f"{name}.npy") for name in _ARRAYS)
+        X, y, query_ptr, feature_ids, ranks = (_mapped(place / f"{name}.npy") for name in _ARRAYS)
         words = json.loads((place / _WORDS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FileAccessError(place, f"the data of a run cannot be read here ({error}).") from error
     return RankingDataset(
-        X, y, query_ptr, tuple(words["query_ids"]), feature_ids, tuple(words["feature_names"])
+        X,
+        y,
+        query_ptr,
+        tuple(words["query_ids"]),
+        feature_ids,
+        tuple(words["feature_names"]),
+        RankedIds(ranks) if ranks.size else (),
+        greatest_grade=words["greatest_grade"],
     )
 
 
@@ -200,14 +209,26 @@ def _linked(folder: Path, part: RankingDataset) -> str:
 
 def _files(part: RankingDataset) -> dict[str, list[memoryview]]:
     """Return the bytes of each file of a part, without a copy of the arrays."""
-    words = json.dumps({"query_ids": part.query_ids, "feature_names": part.feature_names})
+    ranks = part.grading.known_ranks
+    words = json.dumps(
+        {
+            "query_ids": part.query_ids,
+            "feature_names": part.feature_names,
+            "greatest_grade": part.greatest_grade,
+        }
+    )
     files = {_WORDS: [memoryview(words.encode())]}
-    for name in _ARRAYS:
-        array = np.ascontiguousarray(getattr(part, name))
-        header = io.BytesIO()
-        np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-        files[f"{name}.npy"] = [header.getbuffer(), array.reshape(-1).view(np.uint8).data]
+    for name in _ARRAYS[:-1]:
+        files[f"{name}.npy"] = _array_file(getattr(part, name))
+    files[f"{_ARRAYS[-1]}.npy"] = _array_file(np.empty(0, dtype=np.int64) if ranks is None else ranks)
     return files
+
+
+def _array_file(values: NDArray[Any]) -> list[memoryview]:
+    array = np.ascontiguousarray(values)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    return [header.getbuffer(), array.reshape(-1).view(np.uint8).data]
 
 
 def _digest(small: bytes) -> str:

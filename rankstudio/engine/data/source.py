@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+SIZES_ENDINGS = (".group", ".query")
+"""Of files with how many documents each query has: XGBoost's, and LightGBM's."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -43,6 +46,11 @@ class ReadAs:
     qid: str = ""
     label: str = ""
     part: str = ""
+
+    @property
+    def by_sizes(self) -> bool:
+        """Whether a file of sizes told the queries, so that each file counts its own from 1."""
+        return self.qid.endswith(SIZES_ENDINGS)
 
 
 class Comments(Protocol):

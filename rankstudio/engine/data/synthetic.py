@@ -214,4 +214,5 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         missing=missing,
         warnings=tuple(w for d in datasets for w in d.warnings),
         file_rows=None,
+        greatest_grade=max(d.greatest_grade for d in datasets),
     )

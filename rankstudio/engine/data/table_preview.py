@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
+from rankstudio.engine.data.formats.file_reader import refuse_other_binary
 from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.large.arrow_reader import first_rows
 from rankstudio.engine.data.letor.compression import read_beginning
 from rankstudio.engine.data.letor.file_access import ARROW, PARQUET
-from rankstudio.engine.data.tabular.csv_text import read_head
+from rankstudio.engine.data.tabular.csv_text import CsvText
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.parts import part_code
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
-from rankstudio.engine.errors import UnknownColumnsError
+from rankstudio.engine.errors import DataError, UnknownColumnsError
 from rankstudio.engine.support.csv_cells import unguarded
 
 _ROWS = 6
@@ -98,20 +100,12 @@ def preview_table(path: Path) -> TablePreview:
         key = format_of_name(file.name).key
         form = BY_KEY[key if key in ("parquet", "arrow") else "parquet"]
         return TablePreview(file, form, tuple(map(clean_name, table.column_names)), _shown(rows), True, sizes)
-    head = read_head(file, begin)
-    text = io.StringIO(begin.decode("utf-8", errors="replace"), newline="")
-    for _ in range(head.n_lines):
-        text.readline()
-    cells = csv.reader(text, delimiter=head.delimiter, skipinitialspace=True)
-    found = []
-    try:
-        for row in cells:
-            if len(row) == len(head.names):
-                found.append([unguarded(cell) for cell in row])
-            if len(found) == _ROWS:
-                break
-    except csv.Error:  # the reader tells where
-        pass
+    refuse_other_binary(file, begin)
+    csv = CsvText(file, io.BytesIO(begin))
+    head, found = csv.head, []
+    with suppress(DataError):  # the reader tells where; the beginning may end within a document
+        for _, cells in islice(csv.rows(), _ROWS):
+            found.append([unguarded(cell) for cell in cells])
     form = BY_KEY["tsv" if head.delimiter == "\t" else "csv"]
     return TablePreview(file, form, head.names, _shown(found), head.has_header, sizes)
 

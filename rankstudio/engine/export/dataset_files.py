@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -133,6 +133,5 @@ def _renumbered(dataset: RankingDataset) -> RankingDataset:
     """Return a dataset whose features have the ids 1, 2, … in their order; names that were given stay."""
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
     plain = dataset.feature_names == default_names(dataset.feature_ids)
-    return replace(
-        dataset, feature_ids=ids, feature_names=default_names(ids) if plain else dataset.feature_names
-    )
+    names = default_names(ids) if plain else dataset.feature_names
+    return dataset.changed(feature_ids=ids, feature_names=names)

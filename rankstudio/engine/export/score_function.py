@@ -13,10 +13,12 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
 from rankstudio.engine.export.tree_text import TextTree, parsed_trees
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.escaping import one_line
 
 DEEPEST = 100
 """Splits one below the other that other programs still read."""
 
+_LONGEST = 200  # characters of a name
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
 
@@ -138,7 +140,7 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    about = printable(f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}")
+    about = _short(f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}")
     return ScoreFunction(name, about, inputs, weights, trees, model.normalize != NORMALIZE[0])
 
 
@@ -168,7 +170,11 @@ def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
     plain = [identifier(name) for _, name in features]
     twice = {name for name, count in Counter(plain).items() if count > 1}
     return tuple(
-        ModelInput(i, printable(name), f"feature_{i}" if own in twice or own.startswith("feature_") else own)
+        ModelInput(
+            i,
+            _short(name),
+            f"feature_{i}" if own in twice or own.startswith("feature_") else own,
+        )
         for (i, name), own in zip(features, plain, strict=True)
     )
 
@@ -180,6 +186,6 @@ def identifier(text: str) -> str:
     return words if words and not words[0].isdigit() else f"feature_{words}"
 
 
-def printable(text: str) -> str:
-    """Return a text in one line with nothing in it that cannot be printed."""
-    return "".join(c if c.isprintable() else " " for c in text)[:200]
+def _short(text: str) -> str:
+    """Return a text in one line, of a length that a line has room for."""
+    return one_line(text[: 2 * _LONGEST])[:_LONGEST]

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
 from rankstudio.engine.support.csv_cells import guarded
+from rankstudio.engine.support.escaping import latex_escaped, markdown_escaped
 from rankstudio.engine.support.files import write_text
-from rankstudio.engine.support.resources import table
 
 _LEAST_P = 0.0001
-_MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
-
-_NOT_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
-
-_LATEX = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        **table("export", "latex.toml"),
-    }
-)
-_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -67,9 +54,12 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
     """
     ruler = ["---" if c in left else "---:" for c in range(len(header))]
     return "\n".join(
-        "| " + " | ".join(one_line(cell).replace("|", "\\|") or "–" for cell in row) + " |"
-        for row in [header, ruler, *rows]
+        "| " + " | ".join(row) + " |" for row in (_markdown_row(header), ruler, *map(_markdown_row, rows))
     )
+
+
+def _markdown_row(cells: Sequence[str]) -> list[str]:
+    return [markdown_escaped(cell) or "–" for cell in cells]
 
 
 def latex_text(
@@ -101,25 +91,6 @@ def latex_text(
             r"\end{table}",
         ]
     )
-
-
-def one_line(cell: str) -> str:
-    """Return a text in one line, without characters that no document may have: a blank stands for each."""
-    return _NOT_TEXT.sub(" ", " ".join(cell.splitlines())).strip()
-
-
-def latex_escaped(text: str) -> str:
-    """Return a text as LaTeX sets it, in one line: powers such as 2^0 and 2⁻¹⁰ in math, nothing as markup."""
-    parts, end, text = [], 0, one_line(text)
-    for power in _POWER.finditer(text):
-        exponent = power["plain"] or power["raised"].translate(_RAISED)
-        parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]
-        end = power.end()
-    return "".join([*parts, _literal(text[end:])])
-
-
-def _literal(text: str) -> str:
-    return _MINUS.sub("−", text).translate(_LATEX)
 
 
 def p_text(p: float) -> str:

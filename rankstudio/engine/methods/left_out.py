@@ -128,7 +128,9 @@ def _measures(
 ) -> tuple[Joined]:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    found = Evaluator(data.y, data.ptr, convention, measures).per_query(scorer.scores(data))
+    found = Evaluator(data.y, data.ptr, convention, measures, grading=data.grading).per_query(
+        scorer.scores(data)
+    )
     return (Joined(np.stack([*found.values()])),)
 
 

@@ -91,7 +91,9 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
     return values, level.astype(np.uint8 if values.size <= _BYTE else np.uint32)
 
 
-def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pairs: bool) -> Truth:
+def compile_truth(
+    labels: Floats, query_ptr: Ints, convention: Convention, greatest_grade: float, *, pairs: bool
+) -> Truth:
     """Compute everything that depends on labels only, in O(m log m).
 
     Parameters
@@ -99,6 +101,8 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
     labels : ndarray of shape (m,)
     query_ptr : ndarray of shape (Q + 1,)
     convention : Convention
+    greatest_grade : float
+        Of the dataset, for ERR.
     pairs : bool
         Whether the disagreement error will be asked for.
 
@@ -121,9 +125,8 @@ def compile_truth(labels: Floats, query_ptr: Ints, convention: Convention, *, pa
     relevant = (values >= convention.relevant_from).astype(np.float64)
     n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
-    return Truth(
-        query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, convention.stop_chances(values)
-    )
+    stop = convention.stop_chances(values, greatest_grade)
+    return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop)
 
 
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
@@ -149,26 +152,3 @@ def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
     counted: Ints = (lengths * lengths - same) // 2
     return counted
-
-
-def order_of_ties(
-    query_ptr: Ints, ties: Ties, document_ids: Sequence[object] | NDArray[np.generic] | None
-) -> Ints | None:
-    """Return the order of the documents in which equal scores are to stay, or None for the file's.
-
-    Sorting the documents of each query by score, stably and starting from this order, breaks ties by document
-    id, the last first; ids are compared as text, as trec_eval does. Without ids the last in the file comes
-    first.
-
-    Raises
-    ------
-    ParameterError
-        Where there is not one id for each document.
-    """
-    n_documents = int(query_ptr[-1])
-    ids = None if document_ids is None else check_document_ids(document_ids, n_documents)
-    if ties is not Ties.DOCUMENT_ID:
-        return None
-    place = np.arange(n_documents) if ids is None else np.unique(ids, return_inverse=True)[1]
-    query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
-    return np.lexsort((-place, query))

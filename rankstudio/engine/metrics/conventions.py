@@ -88,7 +88,7 @@ class Convention:
     ties : Ties
     greatest_grade : float
         The label that has the gain 2^g in ERR, where a document with label l ends the search by the chance
-        (2^l − 1) / 2^g; 0 for the greatest label of the documents that are measured.
+        (2^l − 1) / 2^g; 0 for the greatest label of the dataset.
     """
 
     key: str
@@ -117,10 +117,14 @@ class Convention:
             return 1.0 / np.log2(np.maximum(ranks, 2.0))
         return 1.0 / np.log2(ranks + 1.0)
 
-    def stop_chances(self, labels: Floats) -> Floats:
-        """Return the chance by which ERR has a reader stop at each label, in the shape of the labels."""
+    def stop_chances(self, labels: Floats, greatest_grade: float) -> Floats:
+        """Return the chance by which ERR has a reader stop at each label, in the shape of the labels.
+
+        ``greatest_grade`` is that of the dataset; that of the convention counts where it has one. It is never
+        taken from the labels, which may be those of one query: a measure would then depend on the others.
+        """
         positive = np.maximum(labels, 0.0)
-        greatest = self.greatest_grade or float(positive.max(initial=0.0))
+        greatest = self.greatest_grade or greatest_grade
         chances: Floats = np.minimum(np.exp2(positive - greatest) - np.exp2(-greatest), 1.0)
         return chances
 
@@ -140,7 +144,10 @@ class Convention:
             ("NDCG@k with fewer than k documents", short[self.short_ndcg]),
             ("P@k with fewer than k documents", short[self.short_precision]),
             ("MAP@k divides by", "min(R, k)" if self.map_cut_divides_by_k else "R, the relevant documents"),
-            ("greatest grade of ERR", f"{self.greatest_grade:g}" if self.greatest_grade else "of the data"),
+            (
+                "greatest grade of ERR",
+                f"{self.greatest_grade:g}" if self.greatest_grade else "of the dataset",
+            ),
             ("equal scores", self.ties.value),
         )
 

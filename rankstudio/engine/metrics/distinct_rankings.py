@@ -73,7 +73,7 @@ class DistinctRankings:
         entered : sequence of ndarray of shape (k, Q)
             What :meth:`enter` returned, of K models together.
         evaluator : Evaluator
-            Of the same documents, made without their ids.
+            Of the same documents, by a convention with the reading order of the rankings.
 
         Notes
         -----

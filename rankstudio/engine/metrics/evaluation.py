@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from rankstudio.engine.metrics._truth import check_document_ids, check_labels
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 from rankstudio.engine.metrics.names import LETOR_MEASURES, Measure
+from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,14 @@ class Evaluation(Mapping[str, float]):
         In the order in which the queries first appear.
     per_query : dict of str to ndarray of shape (Q,)
         Each measure in each query, in that order; NaN where a query has no disagreement error.
+    greatest_grade : float
+        The grade on which ERR depends: that of the convention, or of the dataset.
     """
 
     convention: Convention
     query_ids: NDArray[np.generic]
     per_query: Mapping[str, Floats]
+    greatest_grade: float = 0.0
 
     def __getitem__(self, name: str) -> float:
         return float(average(self.per_query[name]))
@@ -56,6 +61,7 @@ def evaluate(
     convention: str | Convention = DEFAULT,
     measures: Sequence[str | Measure] | None = None,
     document_ids: Sequence[object] | NDArray[np.generic] | None = None,
+    greatest_grade: float | None = None,
 ) -> Evaluation:
     """Measure one ranking.
 
@@ -74,7 +80,11 @@ def evaluate(
     measures : sequence of str or Measure, optional
         By default what LETOR's script prints: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional
-        For conventions that order equal scores by document id; see ``Evaluator``.
+        For conventions that order equal scores by document id, compared as text, the last first. In a query
+        with an empty id, and without ids, the document that stands later comes first.
+    greatest_grade : float, optional
+        The greatest label of the dataset that the documents are of, on which ERR depends; that of ``y`` if
+        left out.
 
     Returns
     -------
@@ -102,10 +112,25 @@ def evaluate(
     labels, ids = check_labels(y), np.asarray(qid)
     values = check_scores(scores, labels.size)
     rows, query_ptr, query_ids = group_by_query(ids, labels.size)
-    names = None if document_ids is None else check_document_ids(document_ids, labels.size)[rows]
+    names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()
+    grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
     chosen = LETOR_MEASURES if measures is None else measures
-    evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, document_ids=names)
-    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]))
+    grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
+    evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
+    used = evaluator.convention.greatest_grade or grade
+    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]), used)
+
+
+def check_grade(grade: float, labels: Floats) -> float:
+    """Return the greatest grade of a dataset; ParameterError where a label is greater, or it is no number."""
+    try:
+        value = float(grade)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not (np.isfinite(value) and value >= greatest(labels)):
+        expected = f"a number from {greatest(labels):g} up, the greatest label that is there"
+        raise ParameterError("greatest_grade", grade, expected)
+    return value
 
 
 def check_scores(scores: ArrayLike, n_documents: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -14,6 +14,7 @@ from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_s
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
+from rankstudio.engine.support.grading import Grading, order_of_ranks
 
 _PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
@@ -37,9 +38,11 @@ class Evaluator:
         Key of the convention the measures follow.
     measures : sequence of str or Measure
         Which to compute.
-    document_ids : sequence of length m, optional
-        For conventions that order equal scores by document id. Without them the document that stands later in
-        the file comes first, as with ids that grow along the file.
+    grading : Grading, optional
+        The greatest grade of the dataset that the documents are of, and the ranks of their ids for
+        conventions that order equal scores by document id. Without ids the document that stands later in the
+        file comes first, as with ids that grow along the file. Documents without a grading are a whole
+        dataset.
 
     Attributes
     ----------
@@ -67,7 +70,7 @@ class Evaluator:
         convention: str | Convention = DEFAULT,
         measures: Sequence[str | Measure] = ("MAP", "P@10", "MeanNDCG", "NDCG@10"),
         *,
-        document_ids: Sequence[object] | NDArray[np.generic] | None = None,
+        grading: Grading | None = None,
     ) -> None:
         labels = _truth.check_labels(y)
         ptr = _truth.check_query_ptr(query_ptr, labels.size)
@@ -75,7 +78,8 @@ class Evaluator:
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
-        self._order = _truth.order_of_ties(ptr, self.convention.ties, document_ids)
+        grading = grading or Grading.of(labels)
+        self._order = reading_order(ptr, self.convention, grading, last_first=True)
         if self._order is not None:
             labels = labels[self._order]
         self._level = _truth.label_codes(labels)[1]
@@ -85,7 +89,7 @@ class Evaluator:
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._reading = _truth.compile_rules(self.convention, ties_reversed=backwards)
         pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
-        self._truth = _truth.compile_truth(labels, ptr, self.convention, pairs=pairs)
+        self._truth = _truth.compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -145,8 +149,9 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Of :func:`rank`, of the documents with which the evaluator was made, without ids. Every convention
-            reads its own measures off the same rankings.
+            Of :func:`rank`, of the documents with which the evaluator was made, in their
+            :func:`reading_order`. Every convention with that order reads its own measures off the same
+            rankings.
 
         Notes
         -----
@@ -235,7 +240,35 @@ class Evaluator:
         )  # fmt: skip
 
 
-def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
+def reading_order(
+    query_ptr: Ints, convention: Convention, grading: Grading, *, last_first: bool = False
+) -> Ints | None:
+    """Return the order of the documents in which equal scores stay by a convention, None for the file's.
+
+    Parameters
+    ----------
+    query_ptr : ndarray of shape (Q + 1,)
+    convention : Convention
+    grading : Grading
+        Of the documents.
+    last_first : bool, default False
+        Whether the order is that of a ranking. Else it is the opposite one inside each query, in which
+        :func:`rank` takes the documents: conventions by document id read ties backwards, so that those of
+        documents without ids share their rankings with all other conventions.
+    """
+    if convention.ties is not Ties.DOCUMENT_ID:
+        return None
+    ranks = grading.id_ranks
+    if last_first:
+        return order_of_ranks(query_ptr, ranks)
+    if ranks is None:
+        return None
+    places = np.empty(ranks.size, dtype=np.int64)
+    places[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
+    return order_of_ranks(query_ptr, places)
+
+
+def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) -> Codes:
     """Put the documents of each query in order of the scores of K models, for `evaluate_rankings`.
 
     Parameters
@@ -244,6 +277,8 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
     y : ndarray of shape (m,)
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
+    order : ndarray of shape (m,), optional
+        The documents' :func:`reading_order`.
 
     Returns
     -------
@@ -260,10 +295,12 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints) -> Codes:
     -----
     O(K m log n); where neighbouring models rank nearly alike, O(K m).
     """
+    if order is not None:
+        scores, y = np.ascontiguousarray(scores[:, order]), y[order]
     ranked, bad = _ranked(scores, _truth.label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
-        model, document = divmod(bad, y.size)
-        raise _not_a_number(document, model)
+        model, place = divmod(bad, y.size)
+        raise _not_a_number(place if order is None else int(order[place]), model)
     return ranked
 
 

@@ -6,13 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.metrics._truth import check_query_ptr, order_of_ties
+from rankstudio.engine.metrics._truth import check_query_ptr
 from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import check_scores
+from rankstudio.engine.metrics.evaluator import reading_order
+from rankstudio.engine.support.grading import Grading
 
 
-def rank_order(scores: ArrayLike, query_ptr: ArrayLike, convention: str | Convention) -> Ints:
+def rank_order(
+    scores: ArrayLike,
+    query_ptr: ArrayLike,
+    convention: str | Convention,
+    grading: Grading | None = None,
+) -> Ints:
     """Return the documents of each query from the first rank down.
 
     Parameters
@@ -23,6 +30,8 @@ def rank_order(scores: ArrayLike, query_ptr: ArrayLike, convention: str | Conven
     convention : str or Convention
         Says which of two equal scores goes first. Where it averages over all orders, they stay as in the
         file.
+    grading : Grading, optional
+        Of the documents, for conventions that go by their ids.
 
     Returns
     -------
@@ -49,7 +58,7 @@ def rank_order(scores: ArrayLike, query_ptr: ArrayLike, convention: str | Conven
     n_documents = np.shape(scores)[0] if np.ndim(scores) else 0
     ptr = check_query_ptr(query_ptr, n_documents)
     values = check_scores(scores, n_documents)
-    order = order_of_ties(ptr, rules.ties, None)
+    order = reading_order(ptr, rules, grading or Grading(0.0), last_first=True)
     start = np.arange(n_documents) if order is None else order
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     return start[np.lexsort((-values[start], query))].astype(np.int64)

@@ -98,7 +98,7 @@ class Ascent(AscentSearch):
     def __init__(self, data: QueryData, measure: str, convention: str) -> None:
         wanted = find_measure(measure)
         self._name, self._sign = wanted.name, 1.0 if wanted.higher_is_better else -1.0
-        self._evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
+        self._evaluator = Evaluator(data.y, data.ptr, convention, [wanted], grading=data.grading)
         self._columns = np.ascontiguousarray(data.X.T)
         super().__init__(np.sqrt(np.mean(data.centred[0] ** 2, axis=0)))
 

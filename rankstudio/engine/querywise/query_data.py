@@ -21,6 +21,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
 from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.grading import Grading
 from rankstudio.engine.support.threads import STEADY
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class QueryData:
         of it once for all of them.
     preferences : Preferences or None
         Of rows over others, where these are what there is to learn; the labels are 0 then.
+    part_of : Grading or None
+        What the dataset tells that these are a part of; None for data that are a whole one.
     """
 
     X: Floats
@@ -59,11 +62,23 @@ class QueryData:
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
     n_settings: int = 1
     preferences: Preferences | None = None
+    part_of: Grading | None = None
 
     def __post_init__(self) -> None:
         """Keep documents and queries as views through which nothing is written."""
         for name in ("X", "y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
+
+    @property
+    def grading(self) -> Grading:
+        """What measures need of the documents besides labels."""
+        return self.part_of or Grading.of(self.y)
+
+    def queries(self, first: int, end: int) -> QueryData:
+        """Return the documents of the queries ``first`` to ``end - 1``, as views."""
+        rows = slice(int(self.ptr[first]), int(self.ptr[end]))
+        ptr = self.ptr[first : end + 1] - rows.start
+        return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -99,6 +114,7 @@ class QueryData:
             validation,
             n_settings=self.n_settings,
             preferences=self.preferences,
+            part_of=self.part_of,
         )
         if "statistics" in vars(self):
             vars(narrow)["statistics"] = self.statistics.narrowed(chosen)

@@ -26,7 +26,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         **dict.fromkeys(("run", "open_model", "open_preferences", "add_scores", "add_order"), ready),
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
         **{f"page_{page.key}": there for page in PAGES},
-        "step": (current is None and ready) or paused,
+        "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,
         "stop": current is not None or loading or models.permutations.busy,

@@ -50,6 +50,11 @@ class ComparisonRuns(QObject):
         self._waiting: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
+    @property
+    def waiting(self) -> tuple[Plan, ...]:
+        """The plans whose data are not open yet."""
+        return tuple(plan for group in self._waiting for plan in group)
+
     @Slot()
     def ask(self) -> None:
         """Ask what to run, and run it."""

@@ -48,7 +48,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         _model_item(session, current, name),
         _formats_item(models, name),
         selected_data_item(session, current.model, models.task_worker, name),
-        _run_item(models.runs.shown, name, sealed=session.sealed),
+        _run_item(current.shown.record, name, sealed=session.sealed),
         *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
         *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
         *_permutation_items(models.permutations),
@@ -97,8 +97,8 @@ def _caption(models: Models, *, compared: bool) -> str:
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
 
-    session, model = models.session, models.current.model
-    shown, dataset = models.runs.shown, session.dataset
+    session, shown = models.session, models.current.shown
+    dataset, model = shown.dataset, shown.model
     finished = [(r.key, r.result) for r in models.runs.records if r.result is not None and not r.label.hidden]
     if compared and finished:
         return captions.runs_text(finished, session.measure)
@@ -108,8 +108,8 @@ def _caption(models: Models, *, compared: bool) -> str:
     if model is not None:
         size = len(model.step.selected)
         said = captions.model_text(model.plan, model.fold.number, model.values, size)
-    plan = shown.plan if shown is not None else session.plan
-    return captions.plan_text(plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
+        said += " " + tr("No run computed this model.") if model.live else ""
+    return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
 
 
 def _plots(sections: Sections) -> dict[str, tuple[str, Plot]]:

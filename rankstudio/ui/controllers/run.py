@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.shell.sections import Sections
@@ -22,6 +23,7 @@ class RunCommands(QObject):
 
     failed = Signal(str)
     """What was asked for cannot be run; a sentence."""
+    said = Signal(str)
 
     def __init__(self, models: Models, sections: Sections, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,8 +47,8 @@ class RunCommands(QObject):
 
     @Slot()
     def step(self) -> None:
-        """Do one step of the paused run; start a paused one where there is none."""
-        if self._runs.current is None:
+        """Do one step of the paused run; start a paused one where none works or waits."""
+        if not self._runs.busy:
             self._start(paused=True)
         self._runs.step()
 
@@ -61,7 +63,8 @@ class RunCommands(QObject):
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
         """Show a run whose turn has come, unless other data are open by now."""
-        if record.dataset is self._session.dataset:
+        if record.dataset is self._session.dataset and record is not self._runs.shown:
+            self._session.select(None, None)  # what was chosen is a model of the run before
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
@@ -71,6 +74,12 @@ class RunCommands(QObject):
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return
+        plan = self._session.plan
+        for record in self._runs.records:
+            if record.plan == plan and record.dataset is dataset and not record.state.ended:
+                text = tr("Run {key} with these settings has not finished yet.")
+                self.said.emit(text.format(key=record.key))
+                return
         self._session.select(None, None)
         self._controller.follow(self._session.fold is not None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -52,41 +52,30 @@ class SelectionController(QObject):
         self._session, self._runs, self._current, self._settings = session, runs, current, settings
         self._line = line
         line.picked.connect(self._choose)
-        for signal in (
-            session.datasetChanged,
-            session.foldChanged,
-            session.choiceChanged,
-            runs.shownChanged,
-            runs.added,
-            runs.removed,
-            current.changed,
-        ):
+        for signal in (current.changed, runs.added, runs.removed, runs.cleared):
             signal.connect(self._show)
         self._show()
 
     @Slot()
     def _show(self) -> None:
-        dataset, record, model = self._session.dataset, self._runs.shown, self._current.model
+        shown = self._current.shown
+        dataset, record, model = shown.dataset, shown.record, shown.model
         if dataset is None:
             self._line.show_parts({})
             return
-        fold, parts = (
-            self._session.fold,
-            {"dataset": Part(dataset.name, self._datasets, self._session.plan.data)},
-        )
+        parts = {"dataset": Part(dataset.name, self._datasets, self._session.plan.data)}
         if len(dataset.folds) > 1:
+            fold = shown.fold.number if shown.fold is not None else None
             parts["fold"] = Part(
                 tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
             )
         if record is not None:
-            parts["run"] = Part(
-                tr("run {key} {title}").format(key=record.key, title=record.plan.title),
-                self._listed_runs,
-                record.key,
-            )
+            text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
+            parts["run"] = Part(text, self._listed_runs, record.key)
+        elif self._runs.records:  # of other data, or of these divided otherwise
+            parts["run"] = Part(tr("no run"), self._listed_runs)
         if model is not None:
-            label = combination_label(model.plan.axes, model.values)
-            parts["parameters"] = Part(label, self._combinations, model.values)
+            parts["parameters"] = Part(shown.model_label, self._combinations, model.values)
             if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
                 word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
                 parts["size"] = Part(f"{word} {model.x_value}", self._sizes, model.x_value)
@@ -113,9 +102,8 @@ class SelectionController(QObject):
         ]
 
     def _combinations(self) -> Entries:
-        axes = self._session.plan.axes
-        record = self._runs.shown
-        known = record.combinations if record is not None and record.plan.axes == axes else ()
+        record = self._current.shown.record
+        axes, known = (record.plan.axes, record.combinations) if record is not None else ((), ())
         return [
             (None, tr("chosen by validation")),
             *((values, combination_label(axes, values)) for values in known),

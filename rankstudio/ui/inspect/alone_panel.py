@@ -23,9 +23,10 @@ from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.features_alone import FeaturesAlone
-    from rankstudio.engine.data.dataset import Fold
+    from rankstudio.engine.data.dataset import Fold, FoldedDataset
 
 _NO_DOCUMENTS = tr("The documents are not at hand: open the data again to see how each feature ranks alone.")
+_MEASURING = tr("Measuring each feature alone…")
 _OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
 
 
@@ -60,9 +61,9 @@ class AlonePanel(Panel):
         """Say how much is measured, where that takes a while; None says nothing more."""
         self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
 
-    def clear(self) -> None:
-        """Show no feature."""
-        self.plot.placeholder = _NO_DOCUMENTS
+    def clear(self, why: str = _NO_DOCUMENTS) -> None:
+        """Show no feature, and why there is none."""
+        self.plot.placeholder = why
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
 
@@ -100,6 +101,7 @@ class AloneController(QObject):
         self._session, self._current, self._inspect, self._worker = session, current, inspect, worker
         self._asked: tuple[object, ...] = ()
         self._job: Job | None = None  # that measures
+        self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
         self.panel.picked.connect(self._on_picked)
         for signal in (session.datasetChanged, session.foldChanged, session.measureChanged):
@@ -117,7 +119,7 @@ class AloneController(QObject):
             return
         if dataset is None or not session.has_documents:
             self._stop()
-            self._asked = ()
+            self._asked, self._measured = (), None
             self.panel.clear()
             return
         fold = session.watched or dataset.folds[0]
@@ -127,6 +129,9 @@ class AloneController(QObject):
             return
         self._stop()
         self._asked = wanted
+        if self.panel.plot.shown is None or dataset is not self._measured:
+            self.panel.clear(_MEASURING)
+        self._measured = dataset
         ids, names = dataset.feature_ids, dataset.feature_names
 
         def show(shown: FeaturesAlone | float) -> None:

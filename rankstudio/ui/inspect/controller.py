@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
 
+_TESTING = tr("test: …")  # for a moment, with the room that the measures will need
+
 _EVERY_FOLD = tr("Every fold has selected its own features: look at one fold to see them.")
 
 
@@ -152,6 +154,8 @@ class InspectController(QObject):
                 panel.clear(_EVERY_FOLD if everything else NO_PATH)
             return
         self._show_path(model.path, model.position, model.plan.groups)
+        for panel in self._seen():
+            panel.set_title(tr("Path, not run") if model.live else tr("Path"))
         row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -199,13 +203,17 @@ class InspectController(QObject):
 
     @Slot()
     def _show_test(self) -> None:
-        model = self._current.model
-        if model is not None:
-            rules = convention(model.plan.convention).label
-            for path in self._seen():
-                path.show_test(self._current.test, rules, self._current.baseline)
-                if self._current.untested:
-                    path.say_untested(self._current.untested)
+        model, current = self._current.model, self._current
+        if model is None:
+            return
+        rules = convention(model.plan.convention).label
+        for path in self._seen():
+            if current.untested:
+                path.say_untested(current.untested)
+            elif current.test or model.fold.test is None:
+                path.show_test(current.test, rules, current.baseline)
+            else:
+                path.say_untested(_TESTING)
 
     @Slot()
     def _forget(self) -> None:

@@ -202,6 +202,7 @@ class FeaturesPanel(Panel):
 
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""
+        self.set_title(tr("Path"))
         self.table.placeholder = why
         self._k = 0
         self._held = None

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.inspect.profile_tables import ProfileTables
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
@@ -131,7 +132,7 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
     elif profile.ascending:
         parts.append(tr("alone it ranks with small values first"))
     if profile.closest_id is not None:
-        name = profile.closest_name.replace("&", "&amp;").replace("<", "&lt;")
+        name = html_text(profile.closest_name)
         number = correlation_text(profile.correlation)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))

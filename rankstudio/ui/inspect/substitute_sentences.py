@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.number_format import correlation_text, signed
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def substitute_sentences(
     """
     lonely = [group for group in found.groups if _is_lonely(group)]
     several = lonely if len(lonely) > 1 else []
-    told = [(_fall(found.better), _better_sentence(found.better, ids, names))] if found.better else []
+    better = [swap for swap in found.better if swap.change <= -_LEAST]
+    told = [(_fall(better), _better_sentence(better, ids, names))] if better else []
     told += [
         (_fall(group.swaps), _group_sentence(group, ids, names))
         for group in found.groups
@@ -87,8 +88,16 @@ def change_text(change: float) -> str:
     """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
     if abs(change) < _LEAST:
         return tr("no change")
-    decimals = max(_DECIMALS, -floor(log10(abs(change))))
-    return signed(change, decimals)
+    return signed(change, _decimals(change))
+
+
+def size_text(change: float) -> str:
+    """Return the size of a change that is one, without its sign: "0.0004"."""
+    return f"{abs(change):.{_decimals(change)}f}"
+
+
+def _decimals(change: float) -> int:
+    return max(_DECIMALS, -floor(log10(abs(change))))
 
 
 def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
@@ -138,7 +147,7 @@ def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list
         ]
         if swap not in same or len(same) < 2:
             told.append(_swap_text(swap, ids, names, alike=alike))
-        elif swap is same[0]:
+        elif swap is same[0] and swap.added is not None:
             added = f"{names[swap.added]} ({ids[swap.added]})"
             near = ", ".join(f"{ids[s.removed]} (r = {correlation_text(s.correlation)})" for s in same)
             among = "" if alike else tr("of those not selected ")
@@ -148,6 +157,7 @@ def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list
 
 def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> str:
     """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
+    assert swap.added is not None  # of a group of features, never leaving out
     added, removed = f"{names[swap.added]} ({ids[swap.added]})", ids[swap.removed]
     if not alike and abs(swap.correlation) < _UNLIKE:
         return _NOTHING_LIKE
@@ -184,18 +194,30 @@ def _group_swap_sentence(
 
 def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:
     first, more = better[0], len(better) - 1
-    rest = tr("; so would {more} more of the swaps").format(more=more) if more else ""
+    by = size_text(first.change)
+    text = tr("Lowers the leave-query-out error by {change} per document.").format(change=by)
+    if more:
+        text = trn(
+            "Lowers the leave-query-out error by {change} per document. {n} other change lowers it, too.",
+            "Lowers the leave-query-out error by {change} per document. {n} other changes lower it, too.",
+            more,
+        ).format(change=by, n=more)
+    feature = first.removed if first.added is None else first.added
     return SubstituteSentence(
-        tr("{names} ({ids}) for {ids_2} would be better").format(
-            names=names[first.added], ids=ids[first.added], ids_2=ids[first.removed]
-        ),
-        tr("the criterion would change by {first}{rest}").format(first=_per_document(first), rest=rest),
-        "\n".join(
-            tr("{ids} for {ids_2}: {s}").format(ids=ids[s.added], ids_2=ids[s.removed], s=_per_document(s))
-            for s in better
-        ),
-        int(ids[first.added]),
+        _change_named(first, ids, names),
+        text,
+        "\n".join(f"{_change_named(swap, ids, names)}: {_per_document(swap)}" for swap in better),
+        int(ids[feature]),
     )
+
+
+def _change_named(swap: Swap, ids: Ints, names: Sequence[str]) -> str:
+    """Return what a change of a model is: "e (50) instead of 10", "Leaving out a (10)"."""
+    if swap.added is None:
+        text = tr("Leaving out {name} ({id})")
+        return text.format(name=names[swap.removed], id=ids[swap.removed])
+    text = tr("{name} ({id}) instead of {removed}")
+    return text.format(name=names[swap.added], id=ids[swap.added], removed=ids[swap.removed])
 
 
 def _per_document(swap: Swap) -> str:

@@ -20,7 +20,6 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.inspect.controller import InspectController
 from rankstudio.ui.inspect.why_panel import WhyPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.number_format import axis_value, combination_label
@@ -38,7 +37,7 @@ class WhyController(QObject):
     Parameters
     ----------
     theme : Theme
-    session, runs, current
+    session, current
         What is explained.
     inspect : InspectController
         Whose path and profile get margins and sentences.
@@ -54,7 +53,6 @@ class WhyController(QObject):
         self,
         theme: Theme,
         session: Session,
-        runs: Runs,
         current: CurrentModel,
         inspect: InspectController,
         worker: Worker,
@@ -62,7 +60,7 @@ class WhyController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._current, self._inspect = session, runs, current, inspect
+        self._session, self._current, self._inspect = session, current, inspect
         self._worker, self._fold_cache = worker, fold_cache
         self._path: PathResult | None = None
         self._leads: dict[int, Margin] = {}
@@ -184,7 +182,8 @@ class WhyController(QObject):
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path with the other ones of its run."""
-        score, dataset, record = model.plan.candidate_score, self._session.dataset, self._runs.shown
+        score, dataset = model.plan.candidate_score, self._session.dataset
+        record = self._current.shown.record
         if score is None or dataset is None:
             return None
         if record is None or not isinstance(model.key, int):

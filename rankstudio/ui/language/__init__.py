@@ -2,7 +2,7 @@
 
 Texts are looked up by the engine's `tr` and `trn`, since sentences of the engine are shown too. The language
 is chosen once, before the modules of the window are imported: texts of modules and classes are looked up as
-they are made. :func:`install` refuses to come later.
+they are made. :func:`install` warns where it comes later.
 """
 
 from __future__ import annotations
@@ -28,11 +28,6 @@ def install(wanted: str = SYSTEM) -> str:
     wanted : str
         A key of `LANGUAGES`; what is none of them, as "system", stands for the system's own where there is
         a catalog for it, and for English otherwise.
-
-    Raises
-    ------
-    RuntimeError
-        Where texts have been looked up already, so that they are in another language.
     """
     key = wanted if wanted in LANGUAGES else _of_the_system()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))

@@ -11,7 +11,6 @@ from rankstudio.engine.experiment.plan.plan import CRITERION
 from rankstudio.engine.experiment.plan.protocol import (
     BEST,
     GIVEN,
-    LEAVE_QUERY_OUT,
     ONE_SE,
     Protocol,
     parse_protocol,
@@ -45,6 +44,7 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
         self._validating: dict[str, bool] = {}
+        self._chose: tuple[str, str] | None = None  # criterion and rule, until nothing validated any more
         self.form.edited.connect(self._edit)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
@@ -65,15 +65,32 @@ class MethodController(QObject):
             return {**changes, "select_by": plan.chosen_by}
         return {**changes, "select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
 
+    def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
+        """Return what chooses the model with the folds of a protocol, where that cannot stay as it is.
+
+        What nothing validates, the criterion chooses; once something validates again, what chose before does.
+        """
+        plan, validates = self._session.plan, self._session.validates
+        if not (protocol.validates or (protocol.kind == GIVEN and self._given_validates())):
+            if plan.leaves_out:
+                return {}
+            if validates:
+                self._chose = plan.select_by, plan.rule
+            return {"select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+        if plan.select_by != CRITERION or validates:
+            return {}
+        select_by, rule = self._chose or (plan.measures[0], plan.rule)
+        return {"select_by": select_by, "rule": rule}
+
     def _note_given_folds(self, dataset: FoldedDataset) -> None:
         """Remember whether the folds of the data's own files validate: who divides them may come back."""
         plan = self._session.plan
         if self._session.read_as_planned and plan.protocol == GIVEN:
             self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
 
-    def _given_validates(self, protocol: Protocol) -> bool:
-        """Tell whether some part validates, as far as is known, with a protocol without inner folds."""
-        return protocol.kind != GIVEN or self._validating.get(self._session.plan.data, True)
+    def _given_validates(self) -> bool:
+        """Tell whether the folds of the data's own files validate, as far as is known."""
+        return self._validating.get(self._session.plan.data, True)
 
     @Slot()
     def _show_plan(self) -> None:
@@ -83,13 +100,7 @@ class MethodController(QObject):
     def _edit(self, changes: dict[str, Any]) -> None:
         name, value = next(iter(changes.items()))
         if name == "protocol":
-            found, plan, rule = parse_protocol(value), self._session.plan, self._session.plan.rule
-            changes = {**changes, "folds": ()}
-            if plan.select_by == CRITERION and found.validates and not self._session.validates:
-                changes["select_by"] = plan.measures[0]
-            unvalidated = found.kind == LEAVE_QUERY_OUT or not self._given_validates(found)
-            if not found.inner and unvalidated and not plan.leaves_out:
-                changes |= {"select_by": CRITERION, "rule": BEST if rule == ONE_SE else rule}
+            changes = {**changes, "folds": (), **self._choosing_with(parse_protocol(value))}
         elif name == "method":
             changes = self._choosable(changes)
         self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToo
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
@@ -42,8 +43,8 @@ def tooltip(parameter: Parameter) -> str:
         (tr("range"), _range(parameter)),
         (tr("default"), parameter.said(parameter.default)),
     ]
-    lines = "".join(f"<br><b>{name}</b> {_escaped(text)}" for name, text in rows if text)
-    return f"<p style='max-width: 340px'>{_escaped(shortened(parameter.help))}{lines}</p>"
+    lines = "".join(f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text)
+    return f"<p style='max-width: 340px'>{html_text(shortened(parameter.help))}{lines}</p>"
 
 
 def _range(parameter: Parameter) -> str:
@@ -51,10 +52,6 @@ def _range(parameter: Parameter) -> str:
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
     return parameter.expected + _MORE.get(parameter.kind, "")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 class Field(QWidget):

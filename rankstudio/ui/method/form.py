@@ -25,6 +25,7 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.method.features_field import FeaturesField
 from rankstudio.ui.method.fields import ChoiceField, Field
@@ -383,5 +384,5 @@ def files_text(plan: Plan) -> str:
 
 def about(entry: Method) -> str:
     """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
-    formula = f"<p><i>{entry.formula.replace('<', '&lt;')}</i></p>" if entry.formula else ""
+    formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
     return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(tr(entry.summary))}</p>{formula}"

@@ -21,8 +21,7 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE, CurrentModel
+from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 
 _KEPT = 1000  # paths
@@ -102,14 +101,13 @@ class LeftOutMeasures(QObject):
         self._work.failed.connect(self._fail)
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
-        looked = session.planChanged, session.choiceChanged, session.foldChanged, session.measureChanged
-        for signal in (*looked, current.changed, runs.shownChanged, runs.added, runs.changed, runs.ended):
+        for signal in (current.changed, session.measureChanged, runs.added, runs.changed, runs.ended):
             signal.connect(self.go_on)
 
     @property
     def possible(self) -> bool:
         """Whether what ranks has such predictions of the open data."""
-        dataset, plan = self._session.dataset, self._plan
+        dataset, plan = self._current.shown.dataset, self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
         return plan.can_leave_out and all(fold.train.n_queries > 1 for fold in dataset.folds)
@@ -117,7 +115,7 @@ class LeftOutMeasures(QObject):
     @property
     def brought(self) -> bool:
         """Whether the shown run is chosen by such a measure: they are drawn then, asked for or not."""
-        return self._plan.leaves_out
+        return self._current.shown.plan.leaves_out
 
     @property
     def asked(self) -> bool:
@@ -188,17 +186,6 @@ class LeftOutMeasures(QObject):
         self._work.start(lambda: self._fold_cache.left_out(*given))
 
     @property
-    def _record(self) -> RunRecord | None:
-        record = self._runs.shown
-        return record if record is not None and record.dataset is self._session.dataset else None
-
-    @property
-    def _plan(self) -> Plan:
-        """That of the shown run, else the form's."""
-        record = self._record
-        return record.plan if record is not None else self._session.plan
-
-    @property
     def _names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
 
@@ -220,10 +207,11 @@ class LeftOutMeasures(QObject):
 
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path of the fold that is looked at, or its like on every fold; then all others."""
-        model, record, values = self._current.model, self._record, self._session.choice.values
-        number, chosen = self._session.fold, None
-        if number is not None and model is not None:
-            if record is None or model.key == LIVE:
+        shown, values = self._current.shown, self._session.choice.values
+        model, record, chosen = shown.model, shown.record, None
+        number = shown.fold.number if shown.fold is not None else None
+        if model is not None:
+            if record is None or model.live:
                 yield model.plan, model.fold, model.path
             else:
                 chosen = int(model.key)

@@ -71,7 +71,7 @@ class PermutationTests(QObject):
     def possible(self) -> bool:
         """Whether a path is drawn whose labels or preferences can be permuted."""
         model, session = self._current.model, self._session
-        if model is None or not session.has_documents or not self._current.drawn:
+        if model is None or not session.has_documents:
             return False
         plan = model.plan
         return plan.entry.permutes and not plan.ranker

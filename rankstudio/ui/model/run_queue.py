@@ -89,6 +89,8 @@ class Runs(QObject):
     """Another run is shown."""
     removed = Signal(int)
     """A run is not listed any more (its key)."""
+    restored = Signal(int)
+    """A run that was removed is listed again (its key)."""
     cleared = Signal()
     """All runs were forgotten at once: another study is open."""
     marked = Signal(object, bool)
@@ -285,6 +287,7 @@ class Runs(QObject):
         """List a run again that was removed."""
         self.add(record)
         self._mark(record)
+        self.restored.emit(record.key)
 
     def _listed(self, record: RunRecord) -> bool:
         return self._records.get(record.key) is record

@@ -1,20 +1,23 @@
-"""The current model: the path and the step that the study's choice stands for.
+"""What is shown: a run or the form's plan, a fold of the open data, and a model of one path.
 
-A path that the shown run has is taken from it; any other (a λ between the grid's, a feature pinned after
-the run) is computed on the task worker, and only the last one asked for counts.
+All panels read them from one frozen value, `Shown`, so that what stands side by side belongs together. The
+path of a shown run is taken from it; any other (a λ between the grid's, a feature pinned after the run) is
+computed on the task worker, and only the last one asked for counts. Until it is there, the value that was
+shown stays as a whole, or what does not belong to it is shown without a model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.left_out_names import plain_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
@@ -29,7 +32,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.session import Session, reading
 from rankstudio.ui.style.number_format import combination_label
 
 LIVE: Literal["live"] = "live"
@@ -77,14 +80,78 @@ class SelectedModel:
         """Where on the path it stands: how many features it has, or which round it is."""
         return int(self.path.x_values[self.position])
 
+    @property
+    def live(self) -> bool:
+        """Whether no run has its path: it was computed for the slider, or for settings that changed since."""
+        return self.key == LIVE
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the pages show: one value, which is replaced as a whole.
+
+    Attributes
+    ----------
+    dataset : FoldedDataset or None
+        What is open.
+    record : RunRecord or None
+        The run that is looked at, where it is of these data.
+    plan : Plan
+        That of the run; without one, the form's.
+    fold : Fold or None
+        None while all folds are looked at.
+    model : SelectedModel or None
+        Of the run's method, of this fold: a model of the run, or a live one.
+    edited : bool
+        Whether the model is a live one of the run's method with other settings than the run's.
+    """
+
+    dataset: FoldedDataset | None
+    record: RunRecord | None
+    plan: Plan
+    fold: Fold | None
+    model: SelectedModel | None = None
+    edited: bool = False
+
+    @property
+    def axis(self) -> Axis | None:
+        """The grid that the slider moves: the plan's first one."""
+        return next((axis for axis in self.plan.axes if axis.is_grid), None)
+
+    @property
+    def model_label(self) -> str:
+        """How the model's parameters are called: "λ = 2³"; of a live model, that it is of no run."""
+        if self.model is None:
+            return ""
+        label = combination_label(self.model.plan.axes, self.model.values)
+        if not self.model.live:
+            return label
+        said = tr("edited, not run") if self.edited else tr("not run")
+        return f"{label} ({said})" if label else said
+
+    def is_of(self, other: Shown) -> bool:
+        """Tell whether this is of the same data, run, fold and plan, the model apart."""
+        same = self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
+        return same and self.plan == other.plan
+
+    def continues(self, later: Shown, plan: Plan) -> bool:
+        """Tell whether this may stay for a moment, until the model of a plan is there for a later value."""
+        own = self.model
+        return (
+            own is not None
+            and self.is_of(replace(later, plan=self.plan))
+            and own.plan.convention == plan.convention
+            and _alike(own.plan, plan)
+        )
+
 
 class CurrentModel(QObject):
-    """Follows study and runs, and says which model is the current one."""
+    """Follows session and runs, and holds what is shown."""
 
     changed = Signal()
-    """Another model, or none."""
+    """Something else is shown: another run, fold or model."""
     tested = Signal()
-    """The measures on the test part have come."""
+    """The measures on the test part have come, or are not known any more."""
     failed = Signal(str)
     """A path could not be computed; a sentence."""
 
@@ -103,7 +170,7 @@ class CurrentModel(QObject):
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._job: Job | None = None
-        self._model: SelectedModel | None = None
+        self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
         self._untested = ""
         for signal in (
@@ -113,22 +180,21 @@ class CurrentModel(QObject):
             session.foldChanged,
             session.measureChanged,
             measured.changed,
+            runs.shownChanged,
+            runs.changed,
+            runs.ended,
         ):
             signal.connect(self.refresh)
-        runs.shownChanged.connect(self.refresh)
+
+    @property
+    def shown(self) -> Shown:
+        """What all panels show."""
+        return self._shown
 
     @property
     def model(self) -> SelectedModel | None:
         """The current model; None before there is one, and while all folds are looked at."""
-        return self._model
-
-    @property
-    def live(self) -> LivePath | None:
-        """The path computed last for the slider, where it still belongs to data, fold and plan."""
-        live, asked = self._live, self._asked
-        if live is None or asked is None or live.wanted.fold is not asked.fold:
-            return None
-        return live if live.wanted.plan == asked.plan else None
+        return self._shown.model
 
     @property
     def test(self) -> dict[str, float]:
@@ -142,97 +208,128 @@ class CurrentModel(QObject):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Where the slider stands: the chosen values, else what the validation chose, else the middle."""
-        session = self._session
-        axes = session.plan.axes
-        chosen = self._chosen_by_validation()
-        for values in (session.choice.values, chosen and chosen[0]):
-            if values is not None and _on(axes, values):
-                return values
-        return tuple(axis.values[len(axis.values) // 2] for axis in axes)
+        """Where the slider stands on the axes of what is shown: as chosen, else in the middle."""
+        return self._values(self._shown) or _middle(self._shown.plan.axes)
 
     @property
     def baseline(self) -> Baseline | None:
         """The best single feature of the fold that is looked at, where the shown run has found it."""
-        record, fold = self._record(), self._session.fold
+        record, fold = self._shown.record, self._shown.fold
         if record is None or fold is None:
             return None
-        return self._measured.view(record).baselines.get(fold)
+        return self._measured.view(record).baselines.get(fold.number)
 
-    @property
-    def drawn(self) -> bool:
-        """Whether its path is among the curves: they may show the run of another method than the form's."""
-        model, record = self._model, self._record()
-        if model is None:
-            return False
-        shown = record.plan if record is not None else self._session.plan
-        return [axis.name for axis in model.plan.axes] == [axis.name for axis in shown.axes]
-
+    @Slot()
     def refresh(self) -> None:
-        """Find the current model anew; ask for its path where nobody has it."""
-        fold = self._session.watched
-        found = self._from_run(fold) if fold is not None else None
-        if found is not None or fold is None or not self._wants_live():
+        """Find anew what is shown; ask for the model's path where nobody has it."""
+        session, record = self._session, self._record()
+        plan = record.plan if record is not None else session.plan
+        bare = Shown(session.dataset, record, plan, session.watched)
+        found, wanted = self._from_run(bare), self._wanted(bare)
+        if wanted is None or (found is not None and not self._is_edited(bare)):
             self._forget_live()
-            self._set(found)
+            self._set(replace(bare, model=found))
             return
-        plan = self._session.plan
-        wanted = PathWanted(self._session.measurement(plan).plan(plan), fold, self.values)
         self._ask(wanted)
-        found = self._from_live()
-        # What is shown stays until the new path is there, rather than flicker, unless it is another fold's.
-        if found is not None or self._model is None or self._model.fold is not fold:
-            self._set(found)
-
-    def _wants_live(self) -> bool:
-        """Tell whether somebody has asked for a path that no run has, by the slider, a pin or a ban."""
-        session = self._session
-        if not session.plan.live or not session.has_documents:
-            return False
-        if session.choice.values is not None or self._record() is not None:
-            return session.choice.values is not None or self._chosen_by_validation() is not None
-        return any(session.plan.parameters.get(name) for name in ("pinned", "banned"))
+        live = self._from_live(bare)
+        # What is shown stays until the new path is there, rather than flicker, but as a whole or not at all.
+        if live is not None or not self._shown.continues(bare, wanted.plan):
+            self._set(live or bare)
 
     def _record(self) -> RunRecord | None:
-        """Return the shown run where it is of the open data."""
+        """Return the run that is looked at, where it is of the open data."""
         record = self._runs.shown
         return record if record is not None and record.dataset is self._session.dataset else None
 
-    def _chosen_by_validation(self) -> tuple[tuple[Any, ...], int] | None:
+    def _values(self, shown: Shown) -> tuple[Any, ...] | None:
+        """Return the chosen values on the axes of what is shown, else those that its validation chose."""
+        chosen = self._chosen_by_validation(shown)
+        for values in (self._session.choice.values, chosen and chosen[0]):
+            if values is not None and _on(shown.plan.axes, values):
+                return values
+        return None
+
+    def _chosen_by_validation(self, shown: Shown) -> tuple[tuple[Any, ...], int] | None:
         """Return values and position of the model that the shown run chose on this fold."""
-        record, fold = self._record(), self._session.fold
+        record, fold = shown.record, shown.fold
         if record is None or fold is None:
             return None
-        result = self._measured.view(record).folds.get(fold) or record.folds.get(fold)
+        result = self._measured.view(record).folds.get(fold.number) or record.folds.get(fold.number)
         if result is None:
             return None
         return result.chosen.unit.values, result.chosen.step.number - 1
 
-    def _from_run(self, fold: Fold) -> SelectedModel | None:
-        """Return the model where the shown run has its path."""
-        record = self._record()
-        if record is None or not record.answers(self._session.plan, self._session.dataset):
+    def _live_plan(self, shown: Shown) -> Plan | None:
+        """Return the plan of a path that no run has; None where the data are not what it needs.
+
+        With a run in sight it is that run's, with what the form says by now of the same method. What the form
+        says of another one is for the next run.
+        """
+        session, form = self._session, self._session.plan
+        if not session.has_documents:
             return None
-        choice, chosen = self._session.choice, self._chosen_by_validation()
-        values = choice.values if choice.values is not None else chosen and chosen[0]
-        combination = record.combination_of(values) if values is not None else None
-        if combination is None or values is None:
+        if shown.record is None:
+            return form if session.read_as_planned else None
+        if not _alike(form, shown.plan) or reading(form) != reading(shown.plan):
+            return shown.plan
+        return shown.plan.changed(
+            parameters=form.parameters,
+            ranker_parameters=form.ranker_parameters,
+            groups=form.groups,
+            preferences=form.preferences,
+        )
+
+    def _is_edited(self, shown: Shown) -> bool:
+        """Tell whether the form says something else of the method of the shown run than this did."""
+        plan = self._live_plan(shown)
+        return shown.record is not None and plan is not None and path_plan(plan) != path_plan(shown.plan)
+
+    def _wanted(self, shown: Shown) -> PathWanted | None:
+        """Return the path that somebody asks for by the slider, a pin or a ban, where it can be computed."""
+        plan, fold, values = self._live_plan(shown), shown.fold, self._values(shown)
+        if plan is None or fold is None or not plan.live:
+            return None
+        if shown.record is None:
+            kept_out = any(plan.parameters.get(name) for name in ("pinned", "banned"))
+            if self._session.choice.values is None and not kept_out:
+                return None
+            values = values or _middle(plan.axes)
+        return (
+            None if values is None else PathWanted(self._session.measurement(plan).plan(plan), fold, values)
+        )
+
+    def _from_run(self, shown: Shown) -> SelectedModel | None:
+        """Return the model where the shown run has its path."""
+        record, fold, values = shown.record, shown.fold, self._values(shown)
+        combination = record.combination_of(values) if record is not None and values is not None else None
+        if record is None or fold is None or values is None or combination is None:
             return None
         measured, place = self._measured.view(record), (fold.number, combination)
         path = measured.paths.get(place) or record.paths.get(place)
         if path is None:
             return None
+        chosen = self._chosen_by_validation(shown)
         by_validation = chosen[1] if chosen is not None and chosen[0] == values else None
-        position = path_position(path, choice.place, by_validation, record.plan.select_by)
+        position = path_position(path, self._session.choice.place, by_validation, record.plan.select_by)
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
-    def _from_live(self) -> SelectedModel | None:
-        live = self.live
-        if live is None:
+    def _from_live(self, shown: Shown) -> Shown | None:
+        """Return what is shown with the path computed last, also at a λ that the slider has passed by now.
+
+        None where that is of other data or another plan than what is asked for.
+        """
+        live, asked = self._live, self._asked
+        if (
+            live is None
+            or asked is None
+            or live.wanted.fold is not asked.fold
+            or live.wanted.plan != asked.plan
+        ):
             return None
         position = path_position(live.path, self._session.choice.place, live.best.number - 1, "")
         wanted = live.wanted
-        return SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
+        model = SelectedModel(LIVE, wanted.values, wanted.plan, wanted.fold, live.path, position)
+        return replace(shown, model=model, edited=self._is_edited(shown))
 
     def _ask(self, wanted: PathWanted) -> None:
         asked = self._asked
@@ -252,14 +349,13 @@ class CurrentModel(QObject):
         self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end, slot="path"))
 
     def _take(self, live: LivePath) -> None:
-        self._live = live
-        found = self._from_live()
-        if found is not None:  # else it is late: by now a path of the run is shown
-            self._set(found)
+        if self._asked is not None:  # else it is late: by now something else is shown
+            self._live = live
+            self.refresh()
 
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:
-            self._set(None)
+            self._set(replace(self._shown, model=None, edited=False))
             self.failed.emit(outcome.text)
 
     def _forget_live(self) -> None:
@@ -268,8 +364,9 @@ class CurrentModel(QObject):
             self._job.abandon()
             self._job = None
 
-    def _set(self, model: SelectedModel | None) -> None:
-        self._model = model
+    def _set(self, shown: Shown) -> None:
+        """Show something else, with what is known of its model on the test part."""
+        self._shown, model = shown, shown.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
         if self._session.sealed:
@@ -277,7 +374,7 @@ class CurrentModel(QObject):
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
             def handle(measures: dict[str, float]) -> None:
-                if self._model is not None and model.step is self._model.step:
+                if self._shown.model is model:
                     self._test = measures
                     self.tested.emit()
 
@@ -286,21 +383,31 @@ class CurrentModel(QObject):
                 tr("Testing the model"), self._fold_cache.test, *given, on_done=handle, slot="test"
             )
         self.changed.emit()
-        if self._untested or self._test:
-            self.tested.emit()
+        self.tested.emit()
 
     def _known_test(self) -> dict[str, float]:
         """Return what the run measured of its chosen model, which needs no documents."""
-        record, model = self._record(), self._model
+        record, model = self._shown.record, self._shown.model
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
-        return dict(result.test) if result and model and result.chosen.step is model.step else {}
+        return dict(result.test) if result and result.chosen.step is model.step else {}
 
     def _why_untested(self, model: SelectedModel) -> str:
         if not self._session.has_documents:
             return NO_DOCUMENTS
         return "" if model.step.whole else NOT_WHOLE
+
+
+def _alike(plan: Plan, other: Plan) -> bool:
+    """Tell whether two plans have the same method and axes, so that one's values are some of the other's."""
+    names = [[axis.name for axis in one.axes] for one in (plan, other)]
+    return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
+
+
+def _middle(axes: Sequence[Axis]) -> tuple[Any, ...]:
+    """Return the middle value of each axis."""
+    return tuple(axis.values[len(axis.values) // 2] for axis in axes)
 
 
 def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:

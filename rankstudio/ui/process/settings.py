@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,33 @@ class Settings:
                     folder=self.folder, strerror=error.strerror
                 )
             ) from error
+
+    @property
+    def waiting(self) -> tuple[Plan, ...]:
+        """The plans that still waited for their turn, in their order."""
+        folder, plans = self.folder / "waiting", []
+        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            try:
+                plans.append(load_plan(path))
+            except (RankStudioError, OSError, TypeError, ValueError) as error:
+                _log.info("A plan that waited cannot be used: %s", error)
+        return tuple(plans)
+
+    def save_waiting(self, plans: Sequence[Plan]) -> None:
+        """Keep the plans that wait for their turn; what cannot be written is logged."""
+        folder = self.folder / "waiting"
+        if not plans and not folder.is_dir():
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            names = [f"{number:04d}.toml" for number in range(len(plans))]
+            for plan, name in zip(plans, names, strict=True):
+                save_plan(plan, folder / name)
+            for path in folder.glob("*.toml"):
+                if path.name not in names:
+                    path.unlink()
+        except (RankStudioError, OSError) as error:
+            _log.info("The runs that wait could not be kept: %s", error)
 
     def _value(self, key: str) -> Any:
         try:

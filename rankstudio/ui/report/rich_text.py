@@ -18,7 +18,7 @@ from rankstudio.engine.analysis.report.document import (
     ReportTable,
 )
 from rankstudio.engine.export.figures.svg import FONT
-from rankstudio.engine.export.html_text import html_text, paragraphs
+from rankstudio.engine.support.escaping import html_text, paragraphs
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
-from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
-from rankstudio.ui.model.session import Session
 from rankstudio.ui.run.chance_row import chance_sentence
 from rankstudio.ui.run.curve_texts import X_NAMES
 from rankstudio.ui.run.curves_panel import CurvesPanel
@@ -20,16 +18,14 @@ class ChanceController(QObject):
 
     Parameters
     ----------
-    session, runs, current
-        Whose signals say that other curves are drawn.
+    current : CurrentModel
+        Which says when other curves are drawn.
     tests : PermutationTests
     curves : CurvesPanel
     """
 
     def __init__(
         self,
-        session: Session,
-        runs: Runs,
         current: CurrentModel,
         tests: PermutationTests,
         curves: CurvesPanel,
@@ -38,8 +34,7 @@ class ChanceController(QObject):
         super().__init__(parent)
         self._current, self._tests, self._curves = current, tests, curves
         curves.chance.asked.connect(tests.toggle)
-        drawn = session.datasetChanged, session.planChanged, session.foldChanged, runs.shownChanged
-        for signal in (*drawn, current.changed, tests.changed, tests.grew):
+        for signal in (current.changed, tests.changed, tests.grew):
             signal.connect(self.show)
 
     @Slot()

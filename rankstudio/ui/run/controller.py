@@ -24,7 +24,7 @@ from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel
+from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel, Shown
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.run.candidates_panel import CandidatesPanel
@@ -60,28 +60,23 @@ class RunController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._measured, self._current = session, runs, measured, current
+        self._session, self._measured, self._current = session, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
-        self._paths = ShownPaths(session, runs, measured, left_out)
+        self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
         self._following = False
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        self._convention = session.convention
+        self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
         self.curves.picked.connect(self._pick)
         self._heat.picked.connect(self._pick)
-        session.datasetChanged.connect(self.rebuild)
-        session.foldChanged.connect(self.rebuild)
+        current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
-        session.planChanged.connect(self._follow_plan)
         measured.changed.connect(self._show_measured)
-        session.choiceChanged.connect(self._mark_mean)
-        runs.shownChanged.connect(self.rebuild)
         runs.eventNoted.connect(self._take)
-        current.changed.connect(self.mark)
 
     def plots(self) -> tuple[Plot, ...]:
         """Return the plots of the three panels."""
@@ -103,31 +98,41 @@ class RunController(QObject):
         self._explain()
 
     @Slot()
+    def _follow(self) -> None:
+        """Draw anew what is of another run, fold or plan; else mark the model."""
+        shown, convention = self._current.shown, self._session.convention
+        if self._drawn is not None and shown.is_of(self._drawn[0]) and convention == self._drawn[1]:
+            self.mark()
+        else:
+            self._drawn = shown, convention
+            self.rebuild()
+
+    @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        session, record = self._session, self._record
+        shown, record = self._current.shown, self._record
         self._newest = None
-        if session.dataset is None:
+        if shown.dataset is None:
             return
-        plan = record.plan if record else session.plan
+        plan = shown.plan
         why = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
-        measured = bool(plan.inner) or any(fold.vali is not None for fold in session.dataset.folds)
-        self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in shown.dataset.folds)
         self._heat.arrange(plan, measured)
-        self.curves.set_measure(session.measure)
         self.curves.begin(
             plan.title,
-            self._data_label(session.dataset),
+            self._data_label(shown.dataset),
             plan.axes,
             combinations,
-            longest_path(plan, session.dataset.n_features),
+            longest_path(plan, shown.dataset.n_features),
             tr(plan.criterion),
             plan.step_kind,
             sized=not plan.entry.featureless,
             selects=plan.entry.selects,
         )
+        self.curves.set_measure(self._session.measure)
+        self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
         self.curves.set_caption(why)
         if record is not None:
             for combination in range(len(combinations)):
@@ -140,7 +145,7 @@ class RunController(QObject):
     def mark(self) -> None:
         """Show which model is the current one."""
         model = self._current.model
-        if model is None or not self._current.drawn:
+        if model is None:
             self.curves.remove_path(LIVE)
             self._unmark()
             self._mark_mean()
@@ -167,29 +172,30 @@ class RunController(QObject):
     def _draw_live(self, model: SelectedModel) -> None:
         path = model.path
         measures = self._paths.with_left_out(path)
-        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, model.values)
+        label = self._current.shown.model_label
+        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
         if self._heat_is_old:
             self._draw_heat()
         event, self._newest = self._newest, None
-        if event is None or self._current.model is not None:
+        record = self._record
+        if event is None or record is None or record.state.ended or self._current.model is not None:
             return
-        record, unit = self._record, event.unit
-        if record is not None:
-            self._show_step(event.step, record.plan, event.divisor)
-        path = (
-            record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
-            if record
-            else None
-        )
+        unit = event.unit
+        self._show_step(event.step, record.plan, event.divisor)
+        path = record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
         if path is not None:
-            self.grown.emit(path, (self._record or self._session).plan.groups)
+            self.grown.emit(path, self._current.shown.plan.groups)
 
     @property
     def _record(self) -> RunRecord | None:
         return self._paths.record
+
+    @property
+    def _fold(self) -> int | None:
+        return self._paths.fold
 
     def _draw_heat(self) -> None:
         self._heat_is_old = False
@@ -198,14 +204,14 @@ class RunController(QObject):
     def _data_label(self, dataset: FoldedDataset) -> str:
         if len(dataset.folds) == 1:
             return dataset.name
-        fold = self._session.fold
+        fold = self._fold
         if fold:
             return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
         return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
-        fold = self._session.fold
+        fold = self._fold
         if fold is None:
             mean = self._paths.mean(record, combination)
             if mean is not None:
@@ -229,14 +235,6 @@ class RunController(QObject):
             self._preparation or NO_CRITERION, self._preparation or self._paths.problem or NO_MEASURES
         )
 
-    @Slot()
-    def _follow_plan(self) -> None:
-        """Draw anew by another convention, and while there is no run, for what the form would run."""
-        other = self._session.convention != self._convention
-        self._convention = self._session.convention
-        if other or self._record is None:
-            self.rebuild()
-
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         """Draw what has been measured anew of the run that is shown."""
@@ -252,7 +250,7 @@ class RunController(QObject):
     def _unmark(self) -> None:
         self.curves.select(None)
         self._heat.mark(None)
-        plan = self._record.plan if self._record else self._session.plan
+        plan = self._current.shown.plan
         self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear()
         self.arranged.emit()
@@ -261,7 +259,7 @@ class RunController(QObject):
     def _mark_mean(self) -> None:
         """Mark the chosen combination while all folds are looked at, with the band of its folds."""
         record, choice = self._record, self._session.choice
-        if self._session.fold is not None or record is None or choice.values is None:
+        if self._fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
         mean = self._paths.mean(record, combination) if combination is not None else None
@@ -277,13 +275,13 @@ class RunController(QObject):
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
         known = self._measured.view(record).baselines
-        baseline = known.get(self._session.fold) if self._session.fold is not None else None
+        baseline = known.get(self._fold) if self._fold is not None else None
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step, with scores that compare between folds."""
-        dataset, score = self._session.dataset, plan.candidate_score
+        dataset, score = self._current.shown.dataset, plan.candidate_score
         self.candidates.setVisible(score is not None)
         self.arranged.emit()
         if score is None:
@@ -300,7 +298,7 @@ class RunController(QObject):
         """Let the curves grow with a run."""
         if record is not self._record:
             return
-        fold = self._session.fold
+        fold = self._fold
         match event:
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
@@ -327,7 +325,6 @@ class RunController(QObject):
     @Slot()
     def _show_measure(self) -> None:
         """Show another measure, or the same by another convention."""
-        self._convention = self._session.convention
         self._explain()
         self.curves.set_measure(self._session.measure)
         record = self._record

@@ -49,6 +49,7 @@ class _Path:
     ks: list[int] = field(default_factory=list)
     criterion: list[float] = field(default_factory=list)
     validation: dict[str, list[float]] = field(default_factory=dict)
+    label: str = ""
 
 
 NO_CRITERION = tr("The criterion is drawn here while a run works.")
@@ -81,7 +82,6 @@ class CurvesPanel(Panel):
         self._several = True
         self._selects = self._alone = False
         self._measure, self._data_label = "MAP", ""
-        self._live: tuple[Any, ...] | None = None
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -160,7 +160,6 @@ class CurvesPanel(Panel):
         self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         self.criterion_plot.setVisible(bool(criterion))
-        self._live = None
         # A ranker's one step has all features at once: where its point lies is known when it comes.
         x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         for plot in self.plots().values():
@@ -209,7 +208,7 @@ class CurvesPanel(Panel):
         ks: Sequence[int] | Ints,
         criterion: Sequence[float] | Floats,
         validation: Mapping[str, Sequence[float] | Floats],
-        values: tuple[Any, ...] | None = None,
+        label: str = "",
     ) -> None:
         """Replace a whole curve.
 
@@ -219,15 +218,14 @@ class CurvesPanel(Panel):
         ks, criterion : sequence of shape (K,)
         validation : mapping of str to sequence of shape (K,)
             By measure.
-        values : tuple, optional
-            Those of the ``"live"`` path on the axes, for its label.
+        label : str
+            What the ``"live"`` path is called; the others are named after their combinations.
         """
-        if key == LIVE:
-            self._live = values
         self._paths[key] = _Path(
             [int(k) for k in ks],
             [float(c) for c in criterion],
             {name: [float(v) for v in measured] for name, measured in validation.items()},
+            label,
         )
         self._explain()
         self._draw(key)
@@ -235,10 +233,10 @@ class CurvesPanel(Panel):
             self._mark()
 
     def remove_path(self, key: Key) -> None:
-        """Take the points of a curve away."""
-        if key in self._paths:
-            self._paths[key] = _Path()
-            self._draw(key)
+        """Take a curve away."""
+        if self._paths.pop(key, None) is not None:
+            for plot in self.plots().values():
+                plot.remove_curve(key)
 
     def set_band(self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]) -> None:
         """Show mean and interval over folds, of the criterion and of every measure."""
@@ -276,7 +274,7 @@ class CurvesPanel(Panel):
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
-            return tr("the slider's") if not self._live else combination_label(self._axes, self._live)
+            return self._paths[key].label if key in self._paths else ""
         return (
             combination_label(self._axes, self._combinations[key]) if self._combinations else ""
         ) or "path"
@@ -375,7 +373,7 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
-        named = [self.label(key)] if self._axes else []
+        named = [self.label(key)] if self._axes or key == LIVE else []
         size = [f"{X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
         where = " · ".join(size)
         validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")

@@ -46,6 +46,7 @@ class HeatController(QObject):
         super().__init__(parent)
         self._session, self._shown = session, shown
         self.panel = HeatPanel(theme)
+        self._drawn: RunRecord | None = None  # whose cells there are
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
         self._marked: tuple[int, int] | None = None
@@ -67,13 +68,14 @@ class HeatController(QObject):
     @Slot()
     def draw(self) -> None:
         """Draw what is known by now."""
-        record, dataset, why = self._shown.record, self._session.dataset, self._shown.problem
-        self._grids = None
+        record, dataset, why = self._shown.record, self._shown.dataset, self._shown.problem
+        self._drawn = self._grids = self._pair = None
         self._shown.leave_out_of_all(self.panel.left_out())
         view = self.panel.view()
         if record is None or dataset is None or why or view is None or not record.plan.axes:
             self.panel.clear(why)
             return
+        self._drawn = record
         title = tr("left-out {name}") if self.panel.left_out() else tr("validation {name}")
         title = title.format(name=self._session.measure)
         if view == SIZES:
@@ -116,7 +118,7 @@ class HeatController(QObject):
 
         Of an optimiser's iterations only the last one is a model.
         """
-        name, fold = self._session.measure, self._session.fold
+        name, fold = self._session.measure, self._shown.fold
         name = left_out_name(name) if self.panel.left_out() else name
         last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
         if fold is None:
@@ -132,8 +134,8 @@ class HeatController(QObject):
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:
-        record, marked = self._shown.record, self._marked
-        if marked is None or record is None or marked[0] >= len(record.combinations):
+        record, marked = self._drawn, self._marked
+        if marked is None or record is None or record is not self._shown.record:
             self.panel.plot.select(None)
         elif self._grids is None or self._pair is None:
             self.panel.plot.select(marked[0], marked[1] - 1)

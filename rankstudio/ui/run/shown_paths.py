@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 
 
@@ -22,20 +23,30 @@ class ShownPaths:
 
     Parameters
     ----------
-    session, runs, measured, left_out
+    session, current, measured, left_out
         What is shown.
     """
 
     def __init__(
-        self, session: Session, runs: Runs, measured: MeasuredRuns, left_out: LeftOutMeasures
+        self, session: Session, current: CurrentModel, measured: MeasuredRuns, left_out: LeftOutMeasures
     ) -> None:
-        self._session, self._runs, self._measured, self._left_out = session, runs, measured, left_out
+        self._session, self._current, self._measured, self._left_out = session, current, measured, left_out
 
     @property
     def record(self) -> RunRecord | None:
         """The shown run, where it is of the open data."""
-        record = self._runs.shown
-        return record if record is not None and record.dataset is self._session.dataset else None
+        return self._current.shown.record
+
+    @property
+    def dataset(self) -> FoldedDataset | None:
+        """What is open."""
+        return self._current.shown.dataset
+
+    @property
+    def fold(self) -> int | None:
+        """Number of the fold that is looked at; None for all."""
+        fold = self._current.shown.fold
+        return fold.number if fold is not None else None
 
     @property
     def problem(self) -> str:

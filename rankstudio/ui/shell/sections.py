@@ -53,12 +53,10 @@ class Sections(QObject):
         self.data = DataController(theme, session, task_worker, self)
         self.method = MethodController(theme, session, self)
         self.run = RunController(theme, session, runs, models.measured, current, models.left_out, self)
-        self.chance = ChanceController(session, runs, current, models.permutations, self.run.curves, self)
+        self.chance = ChanceController(current, models.permutations, self.run.curves, self)
         self.left_out = LeftOutController(models.left_out, self.run, self)
         self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
-        self.why = WhyController(
-            theme, session, runs, current, self.inspect, task_worker, models.fold_cache, self
-        )
+        self.why = WhyController(theme, session, current, self.inspect, task_worker, models.fold_cache, self)
         self.why.failed.connect(self.inspect.failed)
         self.densities = DensitiesController(
             session, current, self.inspect, self.why.panel, task_worker, models.fold_cache, self

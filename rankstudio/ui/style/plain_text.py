@@ -6,12 +6,12 @@ A feature called ``<img src="/dev/zero">`` would otherwise be a picture without 
 from __future__ import annotations
 
 import re
-from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel
 
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
@@ -57,4 +57,4 @@ def plain(text: str) -> str:
     """
     if not Text.mightBeRichText(text):
         return text
-    return f'<span style="white-space: pre-wrap">{escape(text)}</span>'
+    return f'<span style="white-space: pre-wrap">{html_text(text)}</span>'

@@ -64,14 +64,15 @@ class KeyValue(QWidget):
             if before == row:
                 continue
             if before is not None and row is not None and _differ_in_value(before, row):
-                for value in self._half(i, 1).findChildren(ElidedLabel):
-                    value.setText(row.value)
+                half = self._half(i, 1)
+                assert isinstance(half, _Value)
+                half.label.setText(row.value)
                 continue
             if before is not None:
                 self._remove(i)
             if row is not None:
                 self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
-                self._grid.addWidget(_value(row), i, 1)
+                self._grid.addWidget(_Value(row), i, 1)
         self._rows = tuple(rows)
 
     def _half(self, row: int, column: int) -> QWidget:
@@ -93,15 +94,17 @@ def _differ_in_value(one: Fact, other: Fact) -> bool:
     return bool(one.value) == bool(other.value) and replace(one, value=other.value) == other
 
 
-def _value(row: Fact) -> QWidget:
-    """Return the right half of a fact."""
-    half = named(QWidget(), tip=row.tooltip)
-    value = PlainLabel(row.value) if row.wraps else ElidedLabel(row.value)
-    value.setWordWrap(row.wraps)
-    value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
-    value.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
-    line = fill(QHBoxLayout(half), (value, 1), margins=(0, 0, 0, 0), spacing=0)
-    if row.note:
-        line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))
-    return half
+class _Value(QWidget):
+    """The right half of a fact; `label` shows its value."""
+
+    def __init__(self, row: Fact) -> None:
+        super().__init__()
+        named(self, tip=row.tooltip)
+        self.label = PlainLabel(row.value) if row.wraps else ElidedLabel(row.value)
+        self.label.setWordWrap(row.wraps)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
+        self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
+        line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
+        if row.note:
+            line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))

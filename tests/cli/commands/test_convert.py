@@ -18,6 +18,8 @@ from rankstudio.engine.data.formats.dataset_writer import save_dataset, written_
 from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import open_data
 
 
 @pytest.fixture
@@ -49,6 +51,28 @@ def test_one_file_becomes_folds(file: Path, tmp_path: Path, capsys) -> None:
     assert len(made.folds) == 5
     tested = [q for fold in made.folds if fold.test for q in fold.test.query_ids]
     assert sorted(tested) == sorted(load_letor(file).query_ids)
+
+
+@pytest.mark.parametrize("protocol", ["given", "3-fold", "split 60/20/20", "leave-query-out", "nested 20"])
+@pytest.mark.parametrize("options", [[], ["--features", "7,2"], ["--features", "7,2", "--renumber"]])
+def test_folds_of_every_protocol_are_written_with_some_features(
+    file: Path, tmp_path: Path, protocol: str, options: list[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["convert", str(file), str(out), "--to", "csv", "--protocol", protocol, *options]) == 0
+    dealt = open_data(Plan(str(file), protocol=protocol))
+    columns = [1, 6] if options else list(range(dealt.folds[0].train.n_features))
+    if len(dealt.folds) == 1 and len(dealt.folds[0].parts) == 1:
+        written = {(1, "train"): load_data(out)}
+    else:
+        found = open_dataset(out)
+        written = {(fold.number, name): part for fold in found.folds for name, part in fold.parts.items()}
+    for fold in dealt.folds:
+        for name, part in fold.parts.items():
+            again = written.pop((fold.number, name))
+            assert again.query_ids == part.query_ids and (again.y == part.y).all()
+            assert (part.X[:, columns] == again.X).all()
+    assert not written
 
 
 @pytest.mark.parametrize(

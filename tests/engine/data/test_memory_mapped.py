@@ -173,7 +173,7 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(
 
     monkeypatch.setattr(os, "fsync", watched)
     mapped.keep(parts()[:1])
-    assert synced == [0, 0, 0, 0, 0, 1] if os.name == "posix" else [0] * 5
+    assert synced == [0] * 6 + [1] if os.name == "posix" else [0] * 6
 
 
 def test_where_the_cache_cannot_be_written_a_temporary_folder_serves(

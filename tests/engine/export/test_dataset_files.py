@@ -11,6 +11,7 @@ import pytest
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.splitting.splits import leave_query_out
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.dataset_files import DatasetFiles
@@ -46,3 +47,16 @@ def test_nothing_is_written_where_a_feature_is_not_there(dataset: FoldedDataset,
     with pytest.raises(ParameterError, match="expected ids of the features there are"):
         list(DatasetFiles(dataset, tmp_path / "out", BY_KEY["letor"], (99,)).save())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("renumber", [False, True])
+def test_a_fold_of_leave_query_out_is_written(dataset: FoldedDataset, tmp_path: Path, renumber: bool) -> None:
+    """The window writes the fold that is looked at."""
+    fold = leave_query_out(dataset).folds[3]
+    one = replace(dataset, folds=(fold,))
+    written = list(DatasetFiles(one, tmp_path / "out", BY_KEY["csv"], (2, 5), renumber).save())
+    again = open_dataset(tmp_path / "out").folds[0]
+    assert len(written) == 2
+    np.testing.assert_array_equal(again.train.X, fold.train.X[:, [1, 4]])
+    assert again.train.query_ids == fold.train.query_ids and again.test is not None
+    assert again.test.feature_names == tuple(fold.train.feature_names[i] for i in (1, 4)) or renumber

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,8 @@ from slow_measures import slow, slow_beyond_letor
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.evaluator import Evaluator, rank
+from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
+from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
 
 MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),
@@ -30,7 +33,20 @@ class Ranked(NamedTuple):
     y: np.ndarray
     scores: np.ndarray
     query_ptr: np.ndarray
-    ids: np.ndarray
+    given_ids: np.ndarray
+
+    @property
+    def ids(self) -> np.ndarray:
+        """By which equal scores are put in order: in a query without all ids, by position."""
+        ids = self.given_ids.astype("<U9")
+        for first, last in pairwise(self.query_ptr.tolist()):
+            if not all(ids[first:last]):
+                ids[first:last] = [f"{row:05d}" for row in range(first, last)]
+        return ids
+
+    @property
+    def grading(self) -> Grading:
+        return Grading(greatest(self.y), partial(ranks_of_ids, self.given_ids.tolist(), self.query_ptr))
 
 
 @st.composite
@@ -70,7 +86,7 @@ def slow_table(key: str, data: Ranked, ids: np.ndarray) -> dict[str, list[float]
 @pytest.mark.parametrize("key", list(CONVENTIONS))
 @given(data=ranked())
 def test_fast_equals_slow(key: str, data: Ranked) -> None:
-    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
+    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, grading=data.grading)
     expected = slow_table(key, data, data.ids)
     for name, values in fast.per_query(data.scores).items():
         np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
@@ -79,7 +95,7 @@ def test_fast_equals_slow(key: str, data: Ranked) -> None:
 @pytest.mark.parametrize("key", [key for key in CONVENTIONS if key != "sklearn"])
 @given(data=ranked(most_documents=90))
 def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked) -> None:
-    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, document_ids=data.ids)
+    fast = Evaluator(data.y, data.query_ptr, key, MEASURES, grading=data.grading)
     expected = slow_table(key, data, data.ids)
     for name, values in fast.per_query(data.scores).items():
         np.testing.assert_allclose(values, expected[name], rtol=1e-11, atol=1e-13, err_msg=name)
@@ -88,7 +104,7 @@ def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked)
 @pytest.mark.parametrize("key", list(CONVENTIONS))
 @given(data=ranked())
 def test_measures_beyond_letors_equal_their_definitions(key: str, data: Ranked) -> None:
-    fast = Evaluator(data.y, data.query_ptr, key, BEYOND_LETOR, document_ids=data.ids)
+    fast = Evaluator(data.y, data.query_ptr, key, BEYOND_LETOR, grading=data.grading)
     greatest = max(0.0, float(data.y.max()))
     queries = [slice(*pair) for pair in zip(data.query_ptr[:-1], data.query_ptr[1:], strict=True)]
     for name, values in fast.per_query(data.scores).items():
@@ -130,8 +146,9 @@ def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
 @pytest.mark.parametrize("key", list(CONVENTIONS))
 @given(data=ranked())
 def test_measures_read_off_rankings_are_exactly_those_of_the_scores(key: str, data: Ranked) -> None:
-    evaluator = Evaluator(data.y, data.query_ptr, key, MEASURES + BEYOND_LETOR)
-    rankings = rank(np.array([data.scores, -data.scores]), data.y, data.query_ptr)
+    evaluator = Evaluator(data.y, data.query_ptr, key, MEASURES + BEYOND_LETOR, grading=data.grading)
+    order = reading_order(data.query_ptr, CONVENTIONS[key], data.grading)
+    rankings = rank(np.array([data.scores, -data.scores]), data.y, data.query_ptr, order)
     assert rankings.dtype == np.uint8
     many = evaluator.evaluate_many([data.scores, -data.scores])
     for name, values in evaluator.evaluate_rankings(rankings).items():
@@ -290,11 +307,6 @@ def test_labels_and_queries_that_cannot_be(y: object, ptr: object, error: type[E
 def test_scores_that_do_not_fit(scores: object) -> None:
     with pytest.raises(ParameterError, match="scores"):
         Evaluator([0, 1], [0, 2]).evaluate(scores)  # type: ignore[arg-type]
-
-
-def test_as_many_ids_as_documents() -> None:
-    with pytest.raises(ParameterError, match="one id for each of the 2 documents"):
-        Evaluator([0, 1], [0, 2], "trec_eval", document_ids=["a"])
 
 
 def test_many_models_in_each_query_are_those_one_by_one() -> None:

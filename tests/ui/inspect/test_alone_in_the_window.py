@@ -79,6 +79,25 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
     assert window.sections.alone.panel.plot.shown is None
 
 
+def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monkeypatch) -> None:
+    turns = []
+
+    def endless(*_: object, **__: object) -> Iterator[float]:
+        while True:
+            turns.append(None)
+            yield 0.5
+
+    plot = window.sections.alone.panel.plot
+    asked_for = plot.placeholder
+    monkeypatch.setattr(features_alone, "measuring_alone", endless)
+    window.workspace.show_page("features")
+    wait_until(lambda: turns)
+    assert plot.shown is None
+    assert plot.placeholder not in ("", asked_for), "the documents are there"
+    window.workspace.show_page("data")
+    settle(window)
+
+
 def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWindow, monkeypatch) -> None:
     turns = []
 

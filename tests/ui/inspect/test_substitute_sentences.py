@@ -79,10 +79,20 @@ def test_a_swap_that_would_be_better_comes_first():
     group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
     better = Swap(0, 4, 0.2, -0.00021), Swap(5, 4, 0.2, -0.0001)
     told = sentences(group, better=better)
-    assert told[0] == (
-        "e (50) for 10 would be better",
-        "the criterion would change by −0.0002 per document; so would 1 more of the swaps",
-    )
+    assert told[0][0] == "e (50) instead of 10"
+    assert "0.0002" in told[0][1] and "−" not in told[0][1] and "1 other" in told[0][1]
+
+
+def test_a_feature_that_is_better_left_out_is_named_and_looked_at():
+    found = Substitutes((), np.empty((0, 0)), (), (), (Swap(3, None, NAN, -0.0005),), "", 8)
+    (told,) = substitute_sentences(found, IDS, NAMES)
+    assert (told.title, told.feature) == ("Leaving out d (40)", 40)
+    assert "0.0005" in told.text
+
+
+def test_what_is_better_by_rounding_alone_is_not_told():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
+    assert sentences(group, better=(Swap(3, None, NAN, -1e-13),)) == sentences(group)
 
 
 @pytest.mark.parametrize(

@@ -54,18 +54,23 @@ def test_what_only_the_program_reads_is_not(source: str) -> None:
     assert found(source) == []
 
 
-@pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: str(path.relative_to(UI)))
-def test_every_text_of_the_window_is_looked_up(path: Path) -> None:
-    module = path.relative_to(UI).as_posix()
-    missing = unwrapped(ast.parse(path.read_text(encoding="utf-8")), module)
-    assert [f"{module}:{node.lineno} {template(node)!r} without tr" for node in missing] == []
+MODULES = {path.relative_to(UI).as_posix(): ast.parse(path.read_text("utf-8")) for path in UI.rglob("*.py")}
 
 
-@pytest.mark.parametrize("path", sorted(UI.rglob("*.py")), ids=lambda path: str(path.relative_to(UI)))
-def test_what_is_looked_up_is_a_template_and_no_f_string(path: Path) -> None:
+def test_every_text_of_the_window_is_looked_up() -> None:
+    missing = [(module, node) for module, tree in MODULES.items() for node in unwrapped(tree, module)]
+    assert [f"{module}:{node.lineno} {template(node)!r} without tr" for module, node in missing] == []
+
+
+def test_what_is_looked_up_is_a_template_and_no_f_string() -> None:
     """A text with values in it already is in no catalog."""
     calls = (
-        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+        (module, node)
+        for module, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn")
     )
-    looked_up = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("tr", "trn"))
-    assert [call.lineno for call in looked_up if any(isinstance(a, ast.JoinedStr) for a in call.args)] == []
+    filled = [
+        (module, call) for module, call in calls if any(isinstance(a, ast.JoinedStr) for a in call.args)
+    ]
+    assert [f"{module}:{call.lineno}" for module, call in filled] == []

@@ -15,6 +15,17 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 _SIZE = "1280x760"
+_SECONDS_A_STEP, _SHORTENING = 1.0, 1200.0
+"""So long a step may take on a busy machine, and so long a walk that fails may be made shorter."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give random walks the time that so many steps need."""
+    for item in items:
+        if item.path.name == "test_random_walk.py":
+            seconds = config.getoption("--walk-steps") * _SECONDS_A_STEP + _SHORTENING
+            item.add_marker(pytest.mark.timeout(seconds))
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 import pytest
 from hands import fact_texts
+from hypothesis import example, given
+from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
@@ -123,6 +125,24 @@ def test_facts_are_shown_with_their_notes(theme, stage):
     assert fact_texts(facts) == [("a", "b" * 200)]
     label = next(label for label in facts.findChildren(ElidedLabel))
     assert label.shown_text().endswith("…") and label.toolTip() == "b" * 200
+
+
+FACTS = st.builds(
+    Fact,
+    st.just("documents"),
+    st.sampled_from(["", "470", "9,630 / 2,707 / 2,874"]),
+    note=st.sampled_from(["", "6 constant"]),
+    wraps=st.booleans(),
+)
+
+
+@given(st.lists(st.lists(FACTS, max_size=2), min_size=2, max_size=4))
+@example([[Fact("documents", "9,630 / 2,707", wraps=True)], [Fact("documents", "470", wraps=True)]])
+def test_what_was_shown_before_makes_no_difference(app, theme, shown):
+    facts = KeyValue(shown[0])
+    for rows in shown[1:]:
+        facts.set_rows(rows)
+    assert fact_texts(facts) == fact_texts(KeyValue(shown[-1]))
 
 
 def test_a_label_gives_way_and_tells_in_full_only_where_it_does(app, theme, stage):

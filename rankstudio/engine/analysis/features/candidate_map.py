@@ -126,8 +126,8 @@ class Margin:
         The best of the candidates that were not taken; None where there was none.
     rival_score : float
     share : float
-        The difference as a share of the larger one's size: negative where the rival was ahead, as of a pinned
-        feature; NaN without a rival.
+        The difference as a share of the larger one's size, at most 1: negative where the rival was ahead, as
+        of a pinned feature; NaN without a rival.
     """
 
     number: int
@@ -280,7 +280,8 @@ def _margin(score: CandidateScore, number: int, feature: int, values: Floats, ri
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
-    return Margin(number, feature, own, rival, float(values[rival]), share)
+    # More than the whole of a score, where one is above 0 and one below, is no clearer lead than the whole.
+    return Margin(number, feature, own, rival, float(values[rival]), min(max(share, -1.0), 1.0))
 
 
 def _places(path: PathResult, most: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -80,11 +80,12 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
         return tr("It came without a comparison: no other candidate was left that could change a ranking.")
     if score.least and margin.rival is not None:
         return _dropped_next(context, margin, margin.rival)
-    added = score.source is ScoreSource.CRITERION and margin.score < 0
     said = _worth(score, margin.score)
     if margin.rival is None:
         return tr("{said}; it was the last candidate.").format(said=said)
-    rival = f"{context.names[margin.rival]} ({number(-margin.rival_score if added else margin.rival_score)})"
+    if score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0:
+        return _lead_without_use(context, margin, margin.rival)
+    rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
     if margin.share == 0:
         return tr("{said}, the same as {rival}: the first in the file was taken.").format(
             said=said, rival=rival
@@ -97,6 +98,50 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     if margin.share < TOSS_UP:
         text = tr("{said}, ahead of {rival} by {share}: a toss of a coin.")
     return text.format(said=said, rival=rival, share=percent(margin.share))
+
+
+def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
+    """Say what a feature was taken for where it or its rival did not lower the criterion.
+
+    A share of a lead means nothing here: against a candidate that is worth nothing it is always 100 %.
+    """
+    own, other = margin.score, margin.rival_score
+    if own > 0:
+        text = tr("Took {number} off the {criterion} {unit}. No other candidate would have lowered it.")
+    elif own == 0 and other > 0:
+        text = tr(
+            "Left the {criterion} {unit} as it was. {rival} would have taken {less} off it: pins, costs or a "
+            "limit decided."
+        )
+    elif other > 0:
+        text = tr(
+            "Added {number} to the {criterion} {unit}. {rival} would have taken {less} off it: pins, costs "
+            "or a limit decided."
+        )
+    elif own == 0:
+        text = tr("Left the {criterion} {unit} as it was. No candidate would have lowered it.")
+    elif other == 0:
+        text = tr(
+            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; those that change "
+            "nothing, such as {rival}, come last."
+        )
+    elif other > own:
+        text = tr(
+            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; {rival} would "
+            "have added {less}: pins, costs or a limit decided."
+        )
+    else:
+        text = tr(
+            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; {rival} would "
+            "have added {less}."
+        )
+    return text.format(
+        number=number(abs(own)),
+        criterion=tr(context.score.criterion),
+        unit=tr(context.score.unit),
+        rival=context.names[rival],
+        less=number(abs(other)),
+    )
 
 
 def _worth(score: CandidateScore, value: float) -> str:
@@ -165,13 +210,35 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
         return tr("It came closest at step {step}: {place}.").format(**said)
     gains = score.gains(values)
     best, own = float(values[taken[0]]), float(values[feature])
+    name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
+    if score.source is ScoreSource.CRITERION and min(best, own) <= 0:
+        return _closest_without_use(best, own, said, name)
     size = max(abs(best), abs(own))
     behind = float(gains[taken[0]] - gains[feature]) / size if size else 0.0
     text = tr("It came closest at step {step}: {place}, no worse than {name}, which was taken.")
     if behind > 0:
         text = tr("It came closest at step {step}: {place}, {share} behind {name}, which was taken.")
-    name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
     return text.format(**said, share=percent(behind), name=name)
+
+
+def _closest_without_use(best: float, own: float, said: Mapping[str, object], name: str) -> str:
+    """Say when a feature came closest where it, or the one that was taken, did not lower the criterion."""
+    if own > 0:
+        text = tr(
+            "It came closest at step {step}: {place}. It would have lowered the error, unlike {name}, which "
+            "was taken."
+        )
+    elif best > 0:
+        text = tr(
+            "It came closest at step {step}: {place}. It would not have lowered the error, unlike {name}, "
+            "which was taken."
+        )
+    else:
+        text = tr(
+            "It came closest at step {step}: {place}. Neither it nor {name}, which was taken, would have "
+            "lowered the error."
+        )
+    return text.format(**said, name=name)
 
 
 def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:

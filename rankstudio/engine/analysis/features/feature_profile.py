@@ -232,12 +232,14 @@ class Inspector:
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return Evaluator(self.dataset.y, self.dataset.query_ptr, self.convention, ALONE)
+        return self._made(self.dataset)
 
     @cached_property
     def _evaluators(self) -> dict[str, Evaluator]:
-        parts = self.others.items()
-        return {name: Evaluator(part.y, part.query_ptr, self.convention, ALONE) for name, part in parts}
+        return {name: self._made(part) for name, part in self.others.items()}
+
+    def _made(self, part: RankingDataset) -> Evaluator:
+        return Evaluator(part.y, part.query_ptr, self.convention, ALONE, grading=part.grading)
 
     def _elsewhere(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
         """Return the measures of ranking the other parts by one feature, in a direction."""

@@ -16,6 +16,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.grading import Grading, joined
 
 BINS = 24
 MOST_DOCUMENTS = 100_000
@@ -152,9 +153,9 @@ def feature_quality(
     O(nm log m) for n features and m documents, of which there are :data:`MOST_DOCUMENTS` at most: where the
     parts have more, every i-th query is looked at. Duplicates and the summary's numbers are of all documents.
     """
-    X, y, ptr = _sample(parts)
+    X, y, ptr, grading = _sample(parts)
     histograms = _histograms(X, y)
-    evaluator = Evaluator(y, ptr, convention, ALONE)
+    evaluator = Evaluator(y, ptr, convention, ALONE, grading=grading)
     alone, ascending = _alone(evaluator, X)
     leaking = _almost_perfect(evaluator, y, alone)
     twins = _duplicates(parts, X)
@@ -180,11 +181,11 @@ def fold_quality(
     return feature_quality(*described_parts(dataset, number), summary=summary, convention=convention)
 
 
-def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints]:
-    """Return X, y and the query pointer of all queries, or of evenly spaced ones where they are too many."""
+def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
+    """Return X, y, the query pointer and grading of all queries, or of evenly spaced ones of too many."""
     every = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
     if every == 1 and len(parts) == 1:
-        return parts[0].X, parts[0].y, parts[0].query_ptr
+        return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
     kept = [np.arange(part.n_queries) % every == 0 for part in parts]
     rows = [np.flatnonzero(some[part.query_index]) for part, some in zip(parts, kept, strict=True)]
     X = np.empty((sum(some.size for some in rows), parts[0].n_features))
@@ -197,7 +198,8 @@ def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints]:
             at += block.size
     y = np.concatenate([part.y[some] for part, some in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[some] for part, some in zip(parts, kept, strict=True)]
-    return X, y, np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    return X, y, ptr, joined([part.grading.taken(some) for part, some in zip(parts, rows, strict=True)], rows)
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:

@@ -107,7 +107,7 @@ def _measured(
 
     The share that is done comes in between.
     """
-    evaluator = Evaluator(part.y, part.query_ptr, convention, measures)
+    evaluator = Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
     n = part.n_features
     found = [{name: np.empty(n) for name in measures} for _ in signs]
     most = _VALUES_FROM_DISK if in_file(part.X) else _VALUES_AT_ONCE

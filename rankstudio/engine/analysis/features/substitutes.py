@@ -30,6 +30,10 @@ MOST_SHOWN = 60
 
 _MOST_SECONDS = 3.0  # of swaps, before fewer of them are computed
 _ROUNDING = 1e-12  # share of the criterion, up to which two are equal
+_SAME = 1e-6  # share of a change: a swap with a constant feature differs from leaving out by rounding alone
+
+Changes = Mapping[tuple[int, int | None], float]
+"""Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
 
 NO_SWAPS = (
     "What a swap costs is known exactly where RankRLS ranks with the features; this model would have to be "
@@ -41,20 +45,22 @@ NOT_SWAPPED = "The model has so many features that their swaps would take long t
 
 @dataclass(frozen=True)
 class Swap:
-    """One selected feature replaced by another.
+    """One selected feature replaced by another, or left out.
 
     Attributes
     ----------
-    removed, added : int
-        Columns.
+    removed : int
+        Column of the selected feature.
+    added : int or None
+        Column of the other one; None where the feature is left out.
     correlation : float
-        Pearson's between them, inside queries.
+        Pearson's between them, inside queries; NaN without another one.
     change : float
         Of the criterion, comparable between folds (per document); NaN where it was not computed.
     """
 
     removed: int
-    added: int
+    added: int | None
     correlation: float
     change: float
 
@@ -114,8 +120,9 @@ class Substitutes:
     groups : tuple of SubstituteGroup
         By their first selected feature.
     better : tuple of Swap
-        Swaps with any feature that is shown which lower the criterion, the best of each selected feature, the
-        greatest fall first.
+        What lowers the criterion most for each selected feature, the greatest fall first: a swap with a
+        feature that is shown, or leaving it out where no swap lowers it more. A feature that is constant
+        within every query adds nothing to a ranking, so a swap with it is no better than leaving out.
     why_no_swaps : str
         Why no change of the criterion is given, as a sentence; "" where it is.
     n_features : int
@@ -174,7 +181,7 @@ def substitutes(
     parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
     regularization = _regularization(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
-    changes: dict[tuple[int, int], float] = {}
+    changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
     why = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
@@ -222,8 +229,8 @@ def _changes(
     selected: tuple[int, ...],
     clusters: Clusters,
     shown: Sequence[int],
-) -> tuple[dict[tuple[int, int], float], str]:
-    """Return the change of the criterion for swaps, and why there is none, if there is none.
+) -> tuple[Changes, str]:
+    """Return the change of the criterion for swaps and for leaving out, or why there is none.
 
     Where all that are shown would take long, only those of the selected features' clusters come in.
     """
@@ -235,13 +242,15 @@ def _changes(
             candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
-            criterion, swapped = swap_criteria(data, regularization, selected, candidates)
-            found = swapped - criterion
+            criterion, swapped, without = swap_criteria(data, regularization, selected, candidates)
+            costs = np.column_stack((without, swapped))
+            found = costs - criterion
             found[np.abs(found) <= _ROUNDING * criterion] = 0.0
+            added = (None, *candidates.tolist())
             return {
-                (removed, int(added)): float(found[place, column])
+                (removed, one): float(found[place, column])
                 for place, removed in enumerate(selected)
-                for column, added in enumerate(candidates)
+                for column, one in enumerate(added)
             }, ""
     return {}, NOT_SWAPPED
 
@@ -271,7 +280,7 @@ def _groups(
     clusters: Clusters,
     selected: Sequence[int],
     shown: Sequence[int],
-    changes: Mapping[tuple[int, int], float],
+    changes: Changes,
     joint: Container[int],
 ) -> tuple[SubstituteGroup, ...]:
     groups, inside = [], set(selected)
@@ -297,7 +306,7 @@ def _groups(
 
 def _swap(
     correlations: Floats,
-    changes: Mapping[tuple[int, int], float],
+    changes: Changes,
     removed: int,
     possible: Sequence[int],
     exact: bool,
@@ -313,16 +322,17 @@ def _swap(
     return _made(correlations, changes, removed, min(possible, key=key))
 
 
-def _better(correlations: Floats, changes: Mapping[tuple[int, int], float]) -> tuple[Swap, ...]:
-    """Return the best swap of each selected feature that lowers the criterion, the greatest fall first."""
-    best: dict[int, tuple[float, int]] = {}
-    for (removed, added), change in changes.items():
-        if change < best.get(removed, (0.0, -1))[0]:
+def _better(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
+    """Return what lowers the criterion most for each selected feature, the greatest fall first."""
+    best: dict[int, tuple[float, int | None]] = {}
+    for (removed, added), change in changes.items():  # leaving out stands first
+        least = best.get(removed, (0.0, None))[0]
+        if change < least - _SAME * abs(least):
             best[removed] = change, added
-    falls = sorted(best.items(), key=lambda item: item[1])
+    falls = sorted(best.items(), key=lambda item: item[1][0])
     return tuple(_made(correlations, changes, removed, added) for removed, (_, added) in falls)
 
 
-def _made(correlations: Floats, changes: Mapping[tuple[int, int], float], removed: int, added: int) -> Swap:
-    r = float(correlations[removed, added])
+def _made(correlations: Floats, changes: Changes, removed: int, added: int | None) -> Swap:
+    r = float("nan") if added is None else float(correlations[removed, added])
     return Swap(removed, added, r, changes.get((removed, added), float("nan")))

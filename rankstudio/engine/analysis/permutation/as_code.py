@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.as_code import column_words, origin_lines, plan_code
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.support.escaping import shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _UNKNOWN: Mapping[str, str] = FrozenMapping()
@@ -39,7 +39,7 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
     words += column_words(plan)
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
-    return shlex.join(words)
+    return shell_command(words)
 
 
 def _parameter_words(plan: Plan) -> Iterator[str]:

@@ -111,7 +111,7 @@ def query_measures(
     data: RankingDataset, scores: Sequence[Floats], measure: str, convention: str
 ) -> tuple[Floats, ...]:
     """Return a measure of some models in each query of a part, each of shape (Q,)."""
-    evaluator = Evaluator(data.y, data.query_ptr, convention, [measure])
+    evaluator = Evaluator(data.y, data.query_ptr, convention, [measure], grading=data.grading)
     name = find_measure(measure).name
     return tuple(evaluator.per_query(one)[name] for one in scores)
 

@@ -64,7 +64,7 @@ def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 
-    evaluator = Evaluator(part.y, part.query_ptr, convention, (name,))
+    evaluator = Evaluator(part.y, part.query_ptr, convention, (name,), grading=part.grading)
     found = np.full((len(steps), part.n_queries), np.nan)
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:

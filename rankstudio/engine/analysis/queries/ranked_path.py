@@ -23,6 +23,7 @@ class RankedPath:
     """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
 
     part: RankingDataset
+    by_id: bool
     whole: NDArray[np.bool_]
     distinct: DistinctRankings
     places: Places

@@ -140,7 +140,8 @@ def ranked_query(
     begin, end = (int(at) for at in data.query_ptr[position : position + 2])
     whole = np.array([0, end - begin])
     of_a, of_b = scores_a[begin:end], scores_b[begin:end]
-    order, other = rank_order(of_a, whole, convention), rank_order(of_b, whole, convention)
+    grading = data.grading.taken(slice(begin, end))
+    order, other = (rank_order(scores, whole, convention, grading) for scores in (of_a, of_b))
     rank_b = np.empty(order.size, dtype=np.int64)
     rank_b[other] = np.arange(1, order.size + 1)
     least = find_convention(convention).relevant_from

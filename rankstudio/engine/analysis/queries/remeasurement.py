@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.ranked_path import RankedPath, spread, together, whole_steps
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -18,8 +18,10 @@ from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics._ranking_kernel import Codes
+from rankstudio.engine.metrics.conventions import Ties
+from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
-from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, standard_error
+from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order, standard_error
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -43,8 +45,11 @@ class Remeasurement:
 
     def __init__(self) -> None:
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
-        self._distinct: WeakKeyDictionary[RankingDataset, DistinctRankings] = WeakKeyDictionary()
-        self._models: WeakKeyDictionary[Step | Baseline, dict[int, _Ranked]] = WeakKeyDictionary()
+        self._distinct: WeakKeyDictionary[RankingDataset, dict[bool, DistinctRankings]] = WeakKeyDictionary()
+        self._orders: WeakKeyDictionary[RankingDataset, Ints | None] = WeakKeyDictionary()
+        self._models: WeakKeyDictionary[Step | Baseline, dict[tuple[int, bool], _Ranked]] = (
+            WeakKeyDictionary()
+        )
         self._folds: WeakKeyDictionary[FoldResult, dict[tuple[Plan, Measurement], FoldResult]] = (
             WeakKeyDictionary()
         )
@@ -110,12 +115,13 @@ class Remeasurement:
             Its data, with documents.
         """
         parts = {fold.number: fold for fold in dataset.folds}
+        convention = result.plan.convention
         for one in result.folds:
             fold = parts[one.fold]
             for part in filter(None, (fold.vali, fold.test)):
-                self._ranked(_single_feature(one.baseline, fold), part, one.baseline)
+                self._ranked(_single_feature(one.baseline, fold), part, convention, one.baseline)
                 if one.chosen.step.covers(part.X):
-                    self._ranked(one.chosen.step, part)
+                    self._ranked(one.chosen.step, part, convention)
             yield
             if fold.vali is None or result.plan.inner:
                 continue
@@ -123,7 +129,7 @@ class Remeasurement:
                 if self._nbytes > _KEPT // 2:
                     return
                 if len(path.steps) * fold.vali.n_documents <= _SCORES:
-                    self._ranked_path(path, fold.vali)
+                    self._ranked_path(path, fold.vali, convention)
                 yield
 
     def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
@@ -138,7 +144,7 @@ class Remeasurement:
             part = fold.vali if wanted.sealed or fold.test is None else fold.test
             if part is not None and one.chosen.step.covers(part.X):
                 evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
-                ranked = self._ranked(one.chosen.step, part)
+                ranked = self._ranked(one.chosen.step, part, wanted.convention)
                 found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
         return float(average(np.concatenate(found))) if found else float("nan")
 
@@ -261,47 +267,49 @@ class Remeasurement:
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
                 whole, steps = whole_steps(path, part)
-                rankings = _rankings(steps, part)
+                rankings = _rankings(steps, part, self._order(part, wanted.convention))
                 found = [evaluator.evaluate_rankings(ranked)[name] for ranked in rankings]
                 values.append(spread(np.concatenate([_NOTHING, *found]), whole))
             return values
-        for alike in together(self._ranked_path(path, part) for path in paths):
+        for alike in together(self._ranked_path(path, part, wanted.convention) for path in paths):
             means = alike[0].distinct.means([one.places for one in alike], evaluator)[name]
             ends = np.cumsum([len(one.places) for one in alike])[:-1]
             values += [spread(v, one.whole) for v, one in zip(np.split(means, ends), alike, strict=True)]
         return values
 
-    def _ranked_path(self, path: PathResult, part: RankingDataset) -> RankedPath:
+    def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
         """Return where the rankings of a part by a path's whole steps stand among the different ones."""
-        kept = self._paths.get(path)
-        if kept is None or kept.part is not part:
+        kept, order = self._paths.get(path), self._order(part, convention)
+        by_id = order is not None
+        if kept is None or kept.part is not part or kept.by_id != by_id:
             whole, steps = whole_steps(path, part)
-            distinct = self._make_room(part)
+            distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
-            places += [distinct.enter(ranked) for ranked in _rankings(steps, part)]
-            self._paths[path] = kept = RankedPath(part, whole, distinct, np.concatenate(places))
+            places += [distinct.enter(ranked) for ranked in _rankings(steps, part, order)]
+            self._paths[path] = kept = RankedPath(part, by_id, whole, distinct, np.concatenate(places))
         return kept
 
     @property
     def _nbytes(self) -> int:
         """Bytes of memory that the rankings take."""
-        return sum(one.nbytes for one in self._distinct.values())
+        return sum(one.nbytes for kept in self._distinct.values() for one in kept.values())
 
-    def _make_room(self, part: RankingDataset) -> DistinctRankings:
+    def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return where the rankings of a part are kept; forget all there are where they are too many."""
         if self._nbytes > _KEPT:
             self._paths.clear()
             self._distinct.clear()
-        if part not in self._distinct:
-            self._distinct[part] = DistinctRankings(part.query_ptr)
-        return self._distinct[part]
+        kept = self._distinct.setdefault(part, {})
+        if by_id not in kept:
+            kept[by_id] = DistinctRankings(part.query_ptr)
+        return kept[by_id]
 
     def _model(
         self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
     ) -> dict[str, float]:
         if part is None or not step.covers(part.X):
             return {}
-        ranked = self._ranked(step, part, owner)
+        ranked = self._ranked(step, part, plan.convention, owner)
         found = self._evaluator(part, plan.convention, plan.evaluated).evaluate_rankings(ranked)
         return {name: float(values[0]) for name, values in found.items()}
 
@@ -309,25 +317,37 @@ class Remeasurement:
         if part is None or not step.covers(part.X):
             return {}
         evaluator = self._evaluator(part, plan.convention, plan.evaluated)
-        return evaluator.rankings_per_query(self._ranked(step, part))
+        return evaluator.rankings_per_query(self._ranked(step, part, plan.convention))
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
 
-    def _ranked(self, step: Step, part: RankingDataset, owner: Baseline | None = None) -> Codes:
+    def _ranked(
+        self, step: Step, part: RankingDataset, convention: str, owner: Baseline | None = None
+    ) -> Codes:
         """Return the ranking of a part by one model, shape (1, m); kept as long as the owner is."""
-        kept = self._models.setdefault(owner or step, {})
-        if id(part) not in kept:
+        kept, order = self._models.setdefault(owner or step, {}), self._order(part, convention)
+        key = id(part), order is not None
+        if key not in kept:
             scores = ScoredPart(part).scores(step)
-            kept[id(part)] = _Ranked(part, rank(scores[None, :], part.y, part.query_ptr))
-        return kept[id(part)].ranked
+            kept[key] = _Ranked(part, rank(scores[None, :], part.y, part.query_ptr, order))
+        return kept[key].ranked
+
+    def _order(self, part: RankingDataset, convention: str) -> Ints | None:
+        """Return the order of a part's documents in which a convention reads it; None for the file's."""
+        chosen = find_convention(convention)
+        if chosen.ties is not Ties.DOCUMENT_ID:
+            return None
+        if part not in self._orders:
+            self._orders[part] = reading_order(part.query_ptr, chosen, part.grading)
+        return self._orders[part]
 
     def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
         key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
-            made = Evaluator(part.y, part.query_ptr, convention, names)
+            made = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
             self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
 
@@ -360,14 +380,14 @@ def _unmeasured(path: PathResult) -> PathResult:
     return replace(path, validation=FrozenMapping({}), standard_errors={})
 
 
-def _rankings(steps: Sequence[Step], part: RankingDataset) -> Iterator[Codes]:
+def _rankings(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
     at_a_time = max(1, _SCORES // part.n_documents)
     known: Floats | None = None
     for start in range(0, len(steps), at_a_time):
         scores, known = _scores(steps[start : start + at_a_time], scored, known)
-        yield rank(scores, part.y, part.query_ptr)
+        yield rank(scores, part.y, part.query_ptr, order)
 
 
 def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:

@@ -210,8 +210,9 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
         said = listed(names[group.selected[0]] for group in alone)
         yield Paragraph(f"Without anything like them: {said}.")
     for swap in found.better[:3]:
+        what = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
         yield Paragraph(
-            f"{names[swap.added]} instead of {names[swap.removed]} would have lowered the criterion by "
+            f"{what} {names[swap.removed]} would have lowered the criterion by "
             f"{_change(abs(swap.change))} per document."
         )
 
@@ -251,7 +252,9 @@ def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> 
         key=lambda one: np.inf if isnan(one.change) else one.change,
         default=None,
     )
-    said = f"{names[swap.added]} for {names[swap.removed]}" if swap else NOTHING
+    said = NOTHING
+    if swap is not None and swap.added is not None:
+        said = f"{names[swap.added]} for {names[swap.removed]}"
     row = (chosen, others, fixed(group.least, 2), said)
     return (*row, _change(swap.change, sign=True) if swap else NOTHING) if exact else row
 

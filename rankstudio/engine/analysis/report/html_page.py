@@ -15,7 +15,7 @@ from rankstudio.engine.analysis.report.document import (
     ReportSection,
     ReportTable,
 )
-from rankstudio.engine.export.html_text import html_text, paragraphs
+from rankstudio.engine.support.escaping import html_text, paragraphs
 from rankstudio.engine.support.resources import resource
 
 _SHORT = 14  # rows of a table that is not broken over pages

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.analysis.simulation.simulation import Simulation
 from rankstudio.engine.experiment.plan.as_code import column_words, origin_lines
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.support.escaping import shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _UNKNOWN: Mapping[str, str] = FrozenMapping()
@@ -44,7 +44,7 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
         words += ["--vary", option_of(kind, simulation.quantity)]
         words += _option(listed.option, listed.written(simulation.values))
         words += _option(EACH[kind].option, str(simulation.each))
-    return shlex.join(words)
+    return shell_command(words)
 
 
 def _option(option: str, value: str) -> list[str]:

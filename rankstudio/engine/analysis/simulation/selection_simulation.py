@@ -162,7 +162,8 @@ def _part(data: RankingDataset, queries: Ints) -> QueryData:
     ptr = data.query_ptr
     rows = np.concatenate([np.arange(ptr[q], ptr[q + 1]) for q in queries])
     sizes = np.diff(ptr)[queries]
-    return QueryData(data.X[rows], data.y[rows], np.concatenate(([0], np.cumsum(sizes))).astype(np.int64))
+    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return QueryData(data.X[rows], data.y[rows], ptr, part_of=data.grading.taken(rows))
 
 
 def _measured(
@@ -174,14 +175,15 @@ def _measured(
     y, ptr, key = data.y, data.ptr, ("evaluator", measure, convention)
     if fold is None:
         if key not in data.remembered:
-            data.remembered[key] = Evaluator(y, ptr, convention, (measure,))
+            data.remembered[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
         evaluator = data.remembered[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
         parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))
         y, scores = y[order], scores[order]
         ptr = np.append(np.flatnonzero(np.diff(parts[order], prepend=-1)), y.size)
-        evaluator = Evaluator(y, ptr, convention, (measure,))
+        grading = data.grading.taken(order)
+        evaluator = Evaluator(y, ptr, convention, (measure,), grading=grading)
     value: float
     (value,) = evaluator.evaluate(scores).values()
     return value

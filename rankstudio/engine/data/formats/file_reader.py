@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
 from rankstudio.engine.data.letor import file_access
-from rankstudio.engine.data.letor.compression import decompress
+from rankstudio.engine.data.letor.compression import decompress, is_packed
 from rankstudio.engine.data.letor.file_access import ARROW, PADDING, PARQUET
 from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.letor.parsed_table import Table
@@ -27,9 +28,11 @@ from rankstudio.engine.data.trec.collection import collection_judgements, is_col
 from rankstudio.engine.data.trec.lines import read_lines
 from rankstudio.engine.data.trec.qrels import graded_documents, is_judgement, is_qrels_name, runs_beside
 from rankstudio.engine.data.trec.runs import run_scores
+from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.language import tr
 
 _HEAD = 1 << 16
-TABLES_VERSION = 2
+TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
 _FEATURE = re.compile(rb"[0-9]+:")
@@ -170,12 +173,13 @@ def recognised_form(
     begin = content[: len(ARROW)].tobytes()
     if begin.startswith(PARQUET) or begin == ARROW:
         return "arrow"
+    refuse_other_binary(path, content[:_HEAD].tobytes())
     if format_of_name(path.name).key in ("csv", "tsv"):
         return "csv"
     head = content[:_HEAD]
     if beside is not None or told.qid or told.label:  # it may be compressed
         head = decompress(path, content, progress)[:_HEAD]
-    lines = (line.strip() for line in head.tobytes().split(b"\n"))
+    lines = (line.strip() for line in head.tobytes().splitlines())
     line = next((line for line in lines if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
@@ -185,6 +189,30 @@ def recognised_form(
     names = re.split(rb'[",;|\t]+', line.lower())
     named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
     return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"
+
+
+def refuse_other_binary(path: Path, begin: bytes) -> None:
+    """Refuse a file that is named as Parquet or Arrow, and neither is that nor text.
+
+    Raises
+    ------
+    FileAccessError
+    """
+    magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
+    if magic is None or begin.startswith(magic) or is_packed(begin):
+        return
+    try:
+        getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
+        binary = b"\0" in begin
+    except UnicodeDecodeError:
+        binary = True
+    if binary:
+        raise FileAccessError(
+            path,
+            tr("not a {format} file: it does not begin with {magic}, and is no text either.").format(
+                format=format_of_name(path.name).label, magic=f'"{magic.rstrip(bytes(1)).decode()}"'
+            ),
+        )
 
 
 def _read_columns(

@@ -8,10 +8,10 @@ import numpy as np
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.data.source import SIZES_ENDINGS
 from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support.files import read_text
 
-ENDINGS = (".group", ".query")
 _EXPECTED = "how many documents the next query has, a whole number from 0 up"
 _MOST_DIGITS = 9
 
@@ -26,7 +26,7 @@ def sizes_file(path: Path) -> Path | None:
     """
     name = without_ending(path.name)
     stems = dict.fromkeys((path.name, name, Path(name).stem))
-    places = (path.with_name(stem + ending) for stem in stems for ending in ENDINGS)
+    places = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
     return next((place for place in places if place != path and place.is_file()), None)
 
 

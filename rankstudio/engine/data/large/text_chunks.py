@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -121,3 +123,32 @@ def text_chunks(packed: PackedFile, size: int = CHUNK) -> Iterator[Bytes]:
     buffer[filled : filled + PADDING] = _NEWLINE
     if filled:
         yield buffer[: filled + PADDING]
+
+
+def unpacked_stream(packed: PackedFile) -> IO[bytes]:
+    """Return the text of a file as one that can be read, unpacked where it is packed."""
+    return cast(
+        "IO[bytes]", io.BufferedReader(_Pieces(unpacked_pieces(packed.path, packed.pieces())), _PIECE)
+    )
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        n = min(len(room), len(self._rest))
+        room[:n] = self._rest[:n]
+        self._rest = self._rest[n:]
+        return n

@@ -150,6 +150,11 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         )
 
 
+def is_packed(begin: bytes) -> bool:
+    """Tell whether a file that begins so is compressed."""
+    return _kind_of(begin) is not None
+
+
 def _kind_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
     """Return by what a file that begins so is packed, and what unpacks it; None for text."""
     return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)

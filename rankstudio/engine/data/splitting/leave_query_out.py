@@ -14,6 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Comments, Fold, RankingDataset
+from rankstudio.engine.support.grading import Grading
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
@@ -76,6 +77,7 @@ class LeftOut(RankingDataset):
             "warnings": whole.warnings if query == 0 else (),  # told once
             "sparse": whole.sparse,
             "file_rows": None,
+            "greatest_grade": whole.greatest_grade,
         }
         vars(self).update(told)
 
@@ -110,6 +112,11 @@ class LeftOut(RankingDataset):
         whole = self.whole.comments
         rows = np.delete(np.arange(len(whole)), slice(*self._rows))
         return TakenComments(whole, rows) if len(whole) else ()
+
+    @property
+    def grading(self) -> Grading:  # noqa: D102 - inherited
+        begin, end = self._rows
+        return self.whole.grading.taken(np.delete(np.arange(self.whole.n_documents), slice(begin, end)))
 
     @property
     def n_documents(self) -> int:  # noqa: D102 - inherited

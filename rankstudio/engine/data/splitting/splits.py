@@ -215,9 +215,18 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As `whole`.
     """
+    if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
+        return _counted_on(list(dataset.folds[0].parts.values()))
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
     ids = [query for part in parts for query in part.query_ids]
     there = set(ids)
+    if len(there) < len(ids) and dataset.read_as.by_sizes:
+        raise DatasetError(
+            tr(
+                "{name}: {file} gives sizes of queries but no ids, so queries of different folds cannot be "
+                "matched. Add query ids to the data, or use a single fold."
+            ).format(name=dataset.name, file=dataset.read_as.qid)
+        )
     for name, part in _named(dataset):
         beyond = [query for query in part.query_ids if query not in there]
         if beyond:
@@ -236,6 +245,18 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
             ).format(name=dataset.name, twice=twice)
         )
     return parts
+
+
+def _counted_on(parts: list[RankingDataset]) -> list[RankingDataset]:
+    """Return parts whose queries have no ids but their numbers, numbered from each part to the next."""
+    ids = [query for part in parts for query in part.query_ids]
+    if len(set(ids)) == len(ids):
+        return parts
+    begins = np.cumsum([0, *(part.n_queries for part in parts)]).tolist()
+    return [
+        part.changed(query_ids=tuple(str(begin + q + 1) for q in range(part.n_queries)))
+        for begin, part in zip(begins, parts, strict=False)
+    ]
 
 
 def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
@@ -278,6 +299,7 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
         dataset.feature_names,
         TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
         sparse=dataset.sparse,
+        greatest_grade=dataset.greatest_grade,
     )
 
 
@@ -299,8 +321,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
         X = chosen_columns(dataset.X, columns, memory_mapped.folder())
     else:
         X = np.ascontiguousarray(dataset.X[:, columns])
-    return replace(
-        dataset,
+    return dataset.changed(
         X=X,
         feature_ids=dataset.feature_ids[columns],
         feature_names=tuple(dataset.feature_names[column] for column in columns),

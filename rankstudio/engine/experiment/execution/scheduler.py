@@ -19,6 +19,7 @@ from functools import partial
 from uuid import uuid4
 
 from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, unit_executor
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -29,6 +30,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support import threads
 
@@ -156,6 +158,9 @@ class UnitScheduler:
         self._lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, *self._executor.lost)
         unreachable: tuple[type[BaseException], ...] = (*self._lost, OSError)  # files fail by OutputError
         try:
+            by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
+            for part in (part for fold in folds for part in fold.parts.values()):
+                (part.whole if isinstance(part, LeftOut) else part).grading.prepare(by_id=by_id)
             self._source = self._executor.give(folds)
             self._ahead = self._executor.ahead()
         except unreachable as error:

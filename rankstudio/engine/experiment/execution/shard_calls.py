@@ -55,7 +55,9 @@ class PartFile:
             Where this machine does not have it, or it is damaged.
         """
         part = memory_mapped.open_kept(self.path)
-        return ShardedQueryData(part.X, part.y, part.query_ptr, documents=self.documents)
+        return ShardedQueryData(
+            part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading
+        )
 
 
 @dataclass(frozen=True, eq=False)

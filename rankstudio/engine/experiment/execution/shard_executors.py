@@ -13,6 +13,7 @@ from uuid import uuid4
 import numpy as np
 
 from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
@@ -235,7 +236,9 @@ def written(data: ShardedQueryData) -> PartFile:
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)
-    known: PartFile | None = data.remembered.get("written")
+    ranks = data.grading.known_ranks
+    key = "written", ranks is not None
+    known: PartFile | None = data.remembered.get(key)
     if (
         known is not None
         and Path(known.folder) == memory_mapped.folder()
@@ -245,7 +248,17 @@ def written(data: ShardedQueryData) -> PartFile:
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))
-    part = RankingDataset(data.X, data.y, data.ptr, queries, ids, default_names(ids))
+    part = RankingDataset(
+        data.X,
+        data.y,
+        data.ptr,
+        queries,
+        ids,
+        default_names(ids),
+        () if ranks is None else RankedIds(ranks),
+        greatest_grade=data.grading.greatest_grade,
+    )
+    part.grading.prepare(by_id=ranks is not None)
     made = PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
-    data.remembered["written"] = made
+    data.remembered[key] = made
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
@@ -14,6 +13,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _SAID = (
@@ -71,7 +71,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     words += ["--groups", format_groups(plan.groups)] if plan.groups else []
     words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
     words += ["--out", out] if out else []
-    return shlex.join(words)
+    return shell_command(words)
 
 
 def column_words(plan: Plan) -> Iterator[str]:
@@ -138,9 +138,9 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _U
 
     It is in version 4.5 of the format, and has the same text whenever it is made.
     """
-    origin = "".join(line.removeprefix("# ") for line in origin_lines(computed_with))
+    origin = _origin(computed_with) or "A run of RankStudio."
     cells = [
-        ("markdown", f"# {plan.title}\n\n{origin or 'A run of RankStudio.'}"),
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(origin)}"),
         ("code", "\n".join(_imports(out))),
         ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
@@ -182,8 +182,13 @@ def _new_folder(out: str) -> list[str]:
 
 def origin_lines(computed_with: Mapping[str, str]) -> list[str]:
     """Return a comment on what gives the same bits."""
+    said = _origin(computed_with)
+    return [f"# {comment_text(said, 'python')}"] if said else []
+
+
+def _origin(computed_with: Mapping[str, str]) -> str:
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
-    return [f"# The same bits, on the same data, with {names}."] if names else []
+    return f"The same bits, on the same data, with {names}." if names else ""
 
 
 def plan_code(plan: Plan) -> str:

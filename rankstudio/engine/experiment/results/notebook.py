@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from rankstudio.engine.errors import MissingExtraError, ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.escaping import html_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def run_html(run: RunResult) -> str:
     foot = "" if run.complete else ", not finished"
     part = "test" if any(fold.test for fold in run.folds) else "validation"
     means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in run.average.items())
-    return f"<p>{escape(what + foot)}</p>{_table(frame)}<p>Mean of the {part} part: {escape(means)}</p>"
+    return f"<p>{html_text(what + foot)}</p>{_table(frame)}<p>Mean of the {part} part: {html_text(means)}</p>"
 
 
 def path_html(path: PathResult) -> str:

@@ -21,6 +21,8 @@ IMPOSSIBLE = (
 """What is raised where a value is not what it must be; little memory is no damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+_VERSION = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z.+!_-]{0,62}[0-9A-Za-z])?")
 _MOST = 2**63 - 1
 
 
@@ -50,6 +52,18 @@ def texts(values: Any) -> dict[str, str]:
     """Return a table of texts; ValueError where it is anything else."""
     sequence([*values.values()], str)
     return dict(values)
+
+
+def recorded_versions(values: Any) -> dict[str, str]:
+    """Return versions by the names of packages; ValueError where one is no version or no name.
+
+    They are written into programs that people run.
+    """
+    found = texts(values)
+    for name, number in found.items():
+        if not (_NAME.fullmatch(name) and _VERSION.fullmatch(number)):
+            raise ValueError("expected versions by the names of packages")
+    return found
 
 
 def checksum(text: str) -> str:

@@ -26,8 +26,8 @@ from rankstudio.engine.experiment.storage.stored_values import (
     exactly,
     moment,
     numbers,
+    recorded_versions,
     sequence,
-    texts,
 )
 from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 from rankstudio.engine.language import tr
@@ -141,7 +141,7 @@ class StudyRecords:
         """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
         run, data = self.run(row.id), self.data(row)
         try:
-            texts(json.loads(run["versions"]))
+            recorded_versions(json.loads(run["versions"]))
             moment(run["created"]), moment(run["finished"] or run["created"])
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
@@ -195,7 +195,7 @@ class StudyRecords:
             self.seconds(row.id),
             n_sound,
             n_units,
-            json.loads(run["versions"]),
+            recorded_versions(json.loads(run["versions"])),
             damaged and f"{self.file.path}: run {row.id} is damaged ({damaged}); going on with it mends it.",
         )
 
@@ -244,7 +244,9 @@ def _recorded(row: Row) -> RecordedData:
     names = sequence(json.loads(row["feature_names"]), str)
     if len(ids) != len(names):
         raise ValueError("expected a name for each feature")
-    return RecordedData(row["name"], row["place"], row["checksum"], _sources(row["files"]), folds, ids, names)
+    return RecordedData(
+        row["name"], row["place"], checksum(row["checksum"]), _sources(row["files"]), folds, ids, names
+    )
 
 
 def _sources(files: str) -> tuple[Source, ...]:

@@ -27,6 +27,7 @@ from rankstudio.engine.methods.shards.query_sums import informative_columns
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, in_memory
 from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
+from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluator import standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.querywise.magnitude import check_rows
@@ -62,8 +63,10 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     validation = None if vali is None else vali.X
     arrays = train.X, train.y, train.query_ptr
     if len(shards_of(train.query_ptr)) > 1:
-        return ShardedQueryData(*arrays, executor, n_settings=SETTINGS, validation=validation)
-    return QueryData(*arrays, validation=validation, n_settings=SETTINGS)
+        return ShardedQueryData(
+            *arrays, executor, n_settings=SETTINGS, validation=validation, part_of=train.grading
+        )
+    return QueryData(*arrays, validation=validation, n_settings=SETTINGS, part_of=train.grading)
 
 
 class FoldContext:
@@ -83,6 +86,8 @@ class FoldContext:
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
+        # Shards of other processes have no comments to find them in.
+        self.train.grading.prepare(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
         self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
@@ -227,6 +232,7 @@ class FoldContext:
             tuple(paths),
             self.baseline,
             FrozenMapping(self.per_query(chosen.step)),
+            self.fold.train.greatest_grade,
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:

@@ -77,7 +77,7 @@ class LeftOutQueries:
     @cached_property
     def _evaluator(self) -> Evaluator:
         part, plan = self._part, self._plan
-        return Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated)
+        return Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading)
 
 
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:

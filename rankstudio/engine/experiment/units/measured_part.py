@@ -59,5 +59,5 @@ class MeasuredPart(ScoredPart):
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        plan = self._plan
-        return Evaluator(self._data.y, self._data.query_ptr, plan.convention, plan.evaluated)
+        plan, data = self._plan, self._data
+        return Evaluator(data.y, data.query_ptr, plan.convention, plan.evaluated, grading=data.grading)

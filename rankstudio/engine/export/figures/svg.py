@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankstudio.engine.export.figures.shapes import DiskShape, Drawing, PathShape, Shape, Stroke, TextShape
-from rankstudio.engine.export.html_text import html_text
+from rankstudio.engine.support.escaping import html_text
 
 FONT = "Inter, Helvetica, Arial, sans-serif"
 _MILLIMETRES = 25.4 / 72

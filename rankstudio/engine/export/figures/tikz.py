@@ -20,7 +20,7 @@ from rankstudio.engine.export.figures.values import (
     RowsFigure,
     Series,
 )
-from rankstudio.engine.export.tables import latex_escaped
+from rankstudio.engine.support.escaping import comment_text, latex_escaped
 
 _DASHES = ("solid", "dashed", "dotted", "dashdotted", "loosely dashed", "densely dashed", "dashdotdotted")
 _MARKS = ("*", "square*", "diamond*", "triangle*", "+", "x", "star")
@@ -44,7 +44,7 @@ def tikz_text(figure: Figure, style: FigureStyle) -> str:
         raise OutputError(
             f"{figure.title}: TikZ is for curves, points and bars; expected SVG, PDF, PNG or CSV for a map."
         )
-    said = [f"% {line}" for line in f"{figure.title}\n{figure.caption}".splitlines() if line.isprintable()]
+    said = [f"% {comment_text(line, 'tex')}" for line in f"{figure.title}\n{figure.caption}".splitlines()]
     needs = r"% In the preamble: \usepackage{pgfplots} \pgfplotsset{compat=1.16}"
     return "\n".join([*said, needs, r"\begin{tikzpicture}", *body, r"\end{tikzpicture}", ""])
 
@@ -65,14 +65,14 @@ def _options(style: FigureStyle, width: float, height: float, labels: Sequence[s
 def _axis(name: str, axis: FigureAxis, scale: Scale, style: FigureStyle) -> Iterator[str]:
     """Yield the options of an axis: its title, its range, and its ticks as they are written elsewhere."""
     lines = wrapped(axis.text, abs(scale.end - scale.start), style.em)
-    title = r" \\ ".join(map(_tex, lines))
+    title = r" \\ ".join(map(latex_escaped, lines))
     yield f"{name}label={{{title}}}"
     if axis.logarithmic:
         yield f"{name}mode=log"
     yield f"{name}min={scale.low:.10g}, {name}max={scale.high:.10g}"
     ticks = tick_texts(axis, scale, style.em, across=name == "x")
     yield f"{name}tick={{{', '.join(f'{value:.10g}' for value, _ in ticks)}}}"
-    yield f"{name}ticklabels={{{', '.join(f'{{{_tex(text)}}}' for _, text in ticks)}}}"
+    yield f"{name}ticklabels={{{', '.join(f'{{{latex_escaped(text)}}}' for _, text in ticks)}}}"
 
 
 def _curves(figure: CurvesFigure, style: FigureStyle) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _look(figure: CurvesFigure, one: Series, at: int, style: FigureStyle) -> Ite
 
 def _entry(label: str) -> Iterator[str]:
     if label:
-        yield f"\\addlegendentry{{{_tex(label)}}}"
+        yield f"\\addlegendentry{{{latex_escaped(label)}}}"
 
 
 def _rows(figure: RowsFigure, style: FigureStyle) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _rows(figure: RowsFigure, style: FigureStyle) -> Iterator[str]:
     left = names_width(figure.rows, style)
     width, height = style.width - left - 1.4 * style.em, ROW * n * style.em
     x = Scale(*value_limits(figure), left, left + width, figure.axis.logarithmic)
-    names = ", ".join(f"{{{_tex(name)}}}" for name in figure.rows)
+    names = ", ".join(f"{{{latex_escaped(name)}}}" for name in figure.rows)
     yield _opened(
         [
             *_options(style, width, height, [one.label for one in figure.series]),
@@ -223,8 +223,3 @@ def _rgb(color: str) -> str:
 def _points(points: Iterable[Sequence[float]]) -> str:
     """Return points as coordinates; a point that is not finite is left out."""
     return " ".join(f"({x:.10g},{y:.10g})" for x, y in points if isfinite(x) and isfinite(y))
-
-
-def _tex(text: str) -> str:
-    """Return a text as LaTeX sets it, without characters that no line of it may have."""
-    return latex_escaped("".join(c for c in text if c.isprintable()))

@@ -13,6 +13,7 @@ from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, 
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import clean_text
 
 _SPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -20,7 +21,7 @@ _SPACE = "http://www.dmg.org/PMML-4_4"
 def write(function: ScoreFunction) -> Files:
     """Return the document; its fields are called as the features are."""
     root = Element("PMML", version="4.4", xmlns=_SPACE)
-    header = SubElement(root, "Header", description=function.about)
+    header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
     fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
     for given in function.inputs:
@@ -28,7 +29,7 @@ def write(function: ScoreFunction) -> Files:
             fields,
             "DataField",
             name=given.identifier,
-            displayName=given.name,
+            displayName=clean_text(given.name),
             optype="continuous",
             dataType="double",
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+import sys
+from pathlib import Path
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.trial import SECONDS, Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
+
+_SCRIPT = Path(__file__).parent.with_name("module_trial.py")
+_BYTES, _BYTES_PER_VALUE = 2 * 10**9, 200  # of addresses: Python's own, and a value in a document
 
 _SUM = '''
 
@@ -52,8 +54,7 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return the module."""
     ids = [given.id for given in function.inputs]
-    about = function.about.replace("\\", "/").replace('"', "'")
-    lines = [f'"""A ranking model: {about}."""', "", "FEATURES = {"]
+    lines = [f"# A ranking model: {comment_text(function.about, 'python')}", "", "FEATURES = {"]
     lines += [f"    {given.id}: {given.name!r}," for given in function.inputs]
     lines += ["}", '"""The features\' names by their ids."""', ""]
     if function.linear:
@@ -76,18 +77,15 @@ def write(function: ScoreFunction) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by running the module."""
-    names: dict[str, Any] = {}
-    exec(compile(files[""], "<model>", "exec"), names)
-    ids = [given.id for given in function.inputs]
-    rows = [dict(zip(ids, row, strict=True)) for row in documents.X.tolist()]
-    if not function.scaled:
-        one: Callable[[Any], float] = names["score"]
-        return np.array([one(row) for row in rows], dtype=np.float64)
-    ends = documents.query_ptr.tolist()
-    whole: Callable[[Any], list[float]] = names["scores"]
-    found = [whole(rows[a:b]) for a, b in itertools.pairwise(ends)]
-    return np.array([score for query in found for score in query], dtype=np.float64)
+    """Score documents by running the module, in a process of its own."""
+    ids = " ".join(str(given.id) for given in function.inputs)
+    ends = " ".join(map(str, documents.query_ptr.tolist()))
+    needed = _BYTES + _BYTES_PER_VALUE * documents.X.size
+    written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
+    with Trial(written) as trial:
+        names = (trial.path(name) for name in written)
+        limits = (str(int(function.scaled)), str(int(SECONDS)), str(needed))
+        return trial.scores([sys.executable, "-I", "-S", str(_SCRIPT), *names, *limits], documents.X)
 
 
 FORMAT = ModelFormat(

@@ -12,6 +12,7 @@ from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, 
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
 
 _LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
 
@@ -23,7 +24,10 @@ def write(function: ScoreFunction) -> Files:
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     """Return a model as RankLib writes it, with these numbers for the inputs."""
-    about = [f"## {function.about}", *(f"## {i.id} = {i.name}" for i in function.inputs)]
+    about = [
+        f"## {comment_text(function.about, 'hash')}",
+        *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
+    ]
     if function.linear:
         terms = " ".join(f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True))
         return "\n".join([_LINEAR, *about, "", terms]) + "\n"

@@ -13,6 +13,7 @@ from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
 
 
 def write(function: ScoreFunction) -> Files:
@@ -23,8 +24,8 @@ def write(function: ScoreFunction) -> Files:
     else:
         terms = [f"+ {_case(nested(t.splits, t.leaves, t.root), names)}" for t in function.trees]
     lines = [
-        f"-- {function.about}",
-        *(f"-- {given.identifier}: feature {given.id}, {given.name}" for given in function.inputs),
+        f"-- {comment_text(function.about, 'sql')}",
+        *(f"-- {i.identifier}: feature {i.id}, {comment_text(i.name, 'sql')}" for i in function.inputs),
         "-- SELECT *, (this expression) AS score FROM documents ORDER BY query, score DESC",
         "0e0",
         *terms,

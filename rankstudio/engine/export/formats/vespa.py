@@ -12,6 +12,7 @@ from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
+from rankstudio.engine.support.escaping import comment_text
 
 _TOKEN = re.compile(r"\s*(?:(\d[\d.]*(?:e[+-]?\d+)?)|(attribute)\((\w+)\)|(if)|(<=|[-+*(),]))")
 
@@ -26,8 +27,8 @@ def write(function: ScoreFunction) -> Files:
     else:
         terms = [f"+ {_if(nested(t.splits, t.leaves, t.root), names)}" for t in function.trees]
     lines = [
-        f"# {function.about}",
-        *(f"# {given.identifier}: feature {given.id}, {given.name}" for given in function.inputs),
+        f"# {comment_text(function.about, 'hash')}",
+        *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
         f"rank-profile {function.name} {{",
         "    first-phase {",
         "        expression {",

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.export.result_table.table import Rank, ResultTable, TableStyle
-from rankstudio.engine.export.tables import one_line
+from rankstudio.engine.support.escaping import clean_text, one_line
 
 _RANKS: dict[Rank, dict[str, Any]] = {"best": {"bold": True}, "second": {"underline": 1}, "": {}}
 _WIDEST = 60
@@ -108,4 +108,4 @@ class _Sheet:
 
 def _text(text: str) -> str:
     """Return a text as a cell has room for it."""
-    return one_line(text)[:_MOST]
+    return clean_text(one_line(text))[:_MOST]

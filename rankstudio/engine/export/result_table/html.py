@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from math import isnan
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
-from rankstudio.engine.export.tables import one_line
+from rankstudio.engine.support.escaping import html_text, one_line
 
 _RANKS: dict[Rank, str] = {"best": "<b>%s</b>", "second": "<u>%s</u>", "": "%s"}
 
@@ -65,4 +64,4 @@ def cell_html(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str
 
 
 def _text(text: str) -> str:
-    return escape(one_line(text))
+    return html_text(one_line(text))

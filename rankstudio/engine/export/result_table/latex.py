@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
-from rankstudio.engine.export.tables import latex_escaped
+from rankstudio.engine.support.escaping import latex_escaped
 
 _RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
 

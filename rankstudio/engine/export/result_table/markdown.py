@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from math import isnan
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
-from rankstudio.engine.export.tables import one_line
+from rankstudio.engine.support.escaping import markdown_escaped
 
-_SPECIAL = re.compile(r"([\\`*_<>\[\]|~])")
 _RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
 
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table with its caption above and its notes below; groups stand before the titles."""
     rows = [
-        [_escaped(table.corner), *(_escaped(column.name) for column in table.columns)],
+        [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)],
         *(
-            [_escaped(row.title), *(_cell(*cell, style) for cell in cells)]
+            [markdown_escaped(row.title), *(_cell(*cell, style) for cell in cells)]
             for row, cells in table.styled(style)
         ),
     ]
     widths = [max(3, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     lines = [_line(row, widths) for row in (rows[0], ruler, *rows[1:])]
-    notes = "\n".join(_escaped(note) for note in table.notes_of(style))
-    return "\n\n".join(filter(None, (f"**{_escaped(table.caption)}**", "\n".join(lines), notes))) + "\n"
+    notes = "\n".join(markdown_escaped(note) for note in table.notes_of(style))
+    caption = f"**{markdown_escaped(table.caption)}**"
+    return "\n\n".join(filter(None, (caption, "\n".join(lines), notes))) + "\n"
 
 
 def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
@@ -40,7 +39,3 @@ def _line(cells: list[str], widths: list[int]) -> str:
         for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
     return "| " + " | ".join([first, *others]) + " |"
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", one_line(text))

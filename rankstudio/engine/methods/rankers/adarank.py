@@ -175,7 +175,8 @@ class _Reached:
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        return Evaluator(data.y, data.ptr, self._work.convention, [self._work.measure])
+        work = self._work
+        return Evaluator(data.y, data.ptr, work.convention, [work.measure], grading=data.grading)
 
 
 @contextmanager

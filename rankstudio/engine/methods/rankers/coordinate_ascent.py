@@ -197,5 +197,6 @@ def _measured(
     scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])
     if changes.size:
         scores = scores + changes[:, None] * data.X[:, feature]
-    values = Evaluator(data.y, data.ptr, convention, [measure]).per_query_many(scores)[measure]
+    evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
+    values = evaluator.per_query_many(scores)[measure]
     return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)

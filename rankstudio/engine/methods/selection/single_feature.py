@@ -89,8 +89,8 @@ class SingleFeatureRanking(PathSelector):
         scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
         gains = scores if higher else -scores
-        # The disagreement error is NaN where no query has a pair.
-        gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
+        # The disagreement error is NaN where no query has a pair: that comes after every number.
+        gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
         # Of a measure of which less is better, all of which go from 0 to 1, what is missing to 1.
@@ -158,7 +158,7 @@ def _averages(
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     wanted = find_measure(measure)
-    evaluator = Evaluator(data.y, data.ptr, convention, [wanted])
+    evaluator = Evaluator(data.y, data.ptr, convention, [wanted], grading=data.grading)
     m, n = data.X.shape
     values = np.empty((len(signs), n))
     at_once = max(1, _VALUES_AT_ONCE // m)
@@ -177,7 +177,7 @@ def _measure_sums(
     """Return the sums over queries of each feature's measure, and how many have one, each (signs, n)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    evaluator = Evaluator(data.y, data.ptr, convention, [measure])
+    evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
     m, n = data.X.shape
     total, count = np.empty((2, len(signs), n))
     at_once = max(1, _VALUES_AT_ONCE // m)

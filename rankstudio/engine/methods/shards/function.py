@@ -44,9 +44,7 @@ class FunctionWork:
             return self.function(data, *message)
         total = TreeSum()
         for first, last in group_blocks(data.ptr, data.X.shape[1]):
-            rows = slice(int(data.ptr[first]), int(data.ptr[last]))
-            ptr = data.ptr[first : last + 1] - rows.start
-            total.add(self.function(QueryData(data.X[rows], data.y[rows], ptr), *message))
+            total.add(self.function(data.queries(first, last), *message))
         return total.result()
 
 

@@ -18,6 +18,7 @@ from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, 
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
+from rankstudio.engine.support.grading import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 
@@ -45,6 +46,8 @@ class ShardedQueryData:
         Whose features some of are these; see :meth:`narrowed`.
     columns : tuple of int
         Which of them.
+    part_of : Grading or None
+        As of :class:`QueryData`.
     remembered : dict
         As of :class:`QueryData`.
     """
@@ -58,6 +61,7 @@ class ShardedQueryData:
     validation: Floats | None = None
     source: ShardedQueryData | None = None
     columns: tuple[int, ...] = ()
+    part_of: Grading | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
@@ -65,6 +69,11 @@ class ShardedQueryData:
         """Keep documents and queries as views through which nothing is written; copies are still made."""
         for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
+
+    @cached_property
+    def grading(self) -> Grading:
+        """What measures need of the documents besides labels: that of the whole, in every shard."""
+        return self.part_of or Grading.of(self.y)
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
@@ -75,7 +84,10 @@ class ShardedQueryData:
         """Return the documents of a shard; its arrays are views, and what is remembered of it is kept."""
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        data = QueryData(self._rows(index), self.y[shard.rows], ptr, n_settings=self.n_settings)
+        grading = self.grading.taken(shard.rows)
+        data = QueryData(
+            self._rows(index), self.y[shard.rows], ptr, n_settings=self.n_settings, part_of=grading
+        )
         vars(data)["remembered"] = self.remembered.setdefault(("shard", index), {})
         return data
 
@@ -84,7 +96,14 @@ class ShardedQueryData:
         """All documents at once."""
         for index in range(len(self.shards)):
             self._rows(index)
-        data = QueryData(self.X, self.y, self.ptr, n_settings=self.n_settings, validation=self.validation)
+        data = QueryData(
+            self.X,
+            self.y,
+            self.ptr,
+            n_settings=self.n_settings,
+            validation=self.validation,
+            part_of=self.part_of,
+        )
         if self.source is not None:
             data.remembered["narrowed from"] = (self.source.remembered, self.columns)
         return data
@@ -149,7 +168,12 @@ def by_shards(data: Any) -> Any:
         return data
     if "by shards" not in data.remembered:
         data.remembered["by shards"] = ShardedQueryData(
-            data.X, data.y, data.ptr, n_settings=data.n_settings, validation=data.validation
+            data.X,
+            data.y,
+            data.ptr,
+            n_settings=data.n_settings,
+            validation=data.validation,
+            part_of=data.part_of,
         )
     return data.remembered["by shards"]
 

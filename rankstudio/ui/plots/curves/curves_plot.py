@@ -77,6 +77,7 @@ class CurvesPlot(Plot):
         self.choice: tuple[Hashable, float] | None = None
         self.reference: tuple[float, str] | None = None
         self.cursor: float | None = None
+        self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
         self._note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
@@ -142,6 +143,13 @@ class CurvesPlot(Plot):
         curve.ys = [float(y) for y in ys]
         self.mark_dirty()
 
+    def remove_curve(self, key: Hashable) -> None:
+        """Take a curve away, and the choice where that is on it."""
+        self.family.curves.pop(key, None)
+        if self.chosen_key() == key:
+            self.select(None)
+        self.mark_dirty()
+
     def set_band(
         self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
     ) -> None:
@@ -157,7 +165,7 @@ class CurvesPlot(Plot):
     def clear(self) -> None:
         """Take points, band and choice away; the family stays."""
         self.family.clear()
-        self.band = self.choice = self.cursor = self.under_mouse = None
+        self.band = self.choice = self.cursor = self.under_mouse = self._mouse = None
         self._note = ()
         self.box.silence()
         self.mark_dirty()
@@ -190,13 +198,8 @@ class CurvesPlot(Plot):
 
     def set_cursor(self, x: float | None) -> None:
         """Show the crosshair of a linked plot here, with the chosen curve's value."""
-        self.under_mouse, self.cursor = None, x
-        lines = [] if x is None else self._value_lines(x)[:2]
-        if len(lines) == 2 and x is not None:
-            at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
-            self.box.say(lines, at, readable_pixels(self), dispensable=True)
-        else:
-            self._say_note()
+        self.under_mouse, self.cursor, self._mouse = None, x, None
+        self._say()
         self.redraw()
 
     # Plot
@@ -219,8 +222,7 @@ class CurvesPlot(Plot):
         if not self._zoomed:
             self.zoom.show_ranges(*self._auto)
         self.zoom.fit(self.frame().area)
-        if self.cursor is None:
-            self._say_note()
+        self._say()
 
     figure = curves_figure
 
@@ -259,8 +261,7 @@ class CurvesPlot(Plot):
         """Take on the theme's colours."""
         self.zoom.style(self.theme.colors)
         super().restyle()
-        if self.cursor is None:
-            self._say_note()
+        self._say()
 
     def hover(self, at: QPointF | None) -> None:
         """Show the values at the mouse's k and tell linked plots."""
@@ -268,19 +269,16 @@ class CurvesPlot(Plot):
         xs = self.family.all_xs()
         if at is None or xs.size == 0 or not frame.area.adjusted(-8, -8, 8, 8).contains(at):
             if self.cursor is not None:
-                self.cursor = self.under_mouse = None
-                self._say_note()
+                self.cursor = self.under_mouse = self._mouse = None
+                self._say()
                 self.redraw()
                 self.hovered.emit(None)
             return
-        before = self.cursor
+        before, self._mouse = self.cursor, at
         self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
         near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
         self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
-        told = (self._value_lines(self.cursor, most) for most in _FEWER)
-        lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(self.cursor, 1))
-        chosen = self.family.points(self.chosen_key(), alone=True)
-        self.box.say(lines, at, frame.pixels(*chosen))
+        self._say()
         self.redraw()
         if self.cursor != before:
             self.hovered.emit(self.cursor)
@@ -337,8 +335,7 @@ class CurvesPlot(Plot):
         super().resizeEvent(event)
         if hasattr(self, "axes"):
             self.zoom.fit(self.frame().area)
-            if self.cursor is None:
-                self._say_note()
+            self._say()
 
     # Inside
 
@@ -360,7 +357,7 @@ class CurvesPlot(Plot):
             self._zoomed = True
             self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
         self.zoom.fit(self.frame().area)
-        self._say_note()
+        self._say()
         self.redraw()
         self.zoomed.emit(self.ranges()[0] if self._zoomed else None)
 
@@ -375,6 +372,22 @@ class CurvesPlot(Plot):
             *band,
             *reference_lines(self.reference, colors),
         ]
+
+    def _say(self) -> None:
+        """Say in the box what the cursor is at by now, here or on a linked plot; else the note."""
+        x, at = self.cursor, self._mouse
+        if x is None:
+            self._say_note()
+        elif at is not None:
+            told = (self._value_lines(x, most) for most in _FEWER)
+            lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(x, 1))
+            chosen = self.family.points(self.chosen_key(), alone=True)
+            self.box.say(lines, at, self.frame().pixels(*chosen))
+        elif len(lines := self._value_lines(x)[:2]) == 2:
+            at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
+            self.box.say(lines, at, readable_pixels(self), dispensable=True)
+        else:
+            self._say_note()
 
     def _say_note(self) -> None:
         """Show the note about the choice, or nothing."""

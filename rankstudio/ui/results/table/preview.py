@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
@@ -10,6 +9,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QTextOption
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from rankstudio.engine.export.result_table.html import cell_html
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
@@ -69,23 +69,23 @@ def sheet_html(table: ResultTable, style: TableStyle) -> str:
     lines = []
     if groups:
         cells = "".join(
-            _cell(escape(group), "first", "group" if group else "", width=width) for group, width in groups
+            _cell(html_text(group), "first", "group" if group else "", width=width) for group, width in groups
         )
         lines.append(f"<tr>{_cell('', 'name', 'first')}{cells}</tr>")
     over = ("head",) if groups else ("head", "first")
-    titles = "".join(_cell(escape(column.title), *over) for column in table.columns)
-    lines.append(f"<tr>{_cell(escape(table.corner), 'name', *over, side='left')}{titles}</tr>")
+    titles = "".join(_cell(html_text(column.title), *over) for column in table.columns)
+    lines.append(f"<tr>{_cell(html_text(table.corner), 'name', *over, side='left')}{titles}</tr>")
     rows = list(table.styled(style))
     for at, (row, found) in enumerate(rows, start=1):
         under = "last" if at == len(rows) else ""
         values = "".join(_cell(cell_html(*cell, style), under) for cell in found)
-        lines.append(f"<tr>{_cell(escape(row.title), 'name', under, side='left')}{values}</tr>")
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes_of(style)[:1])
+        lines.append(f"<tr>{_cell(html_text(row.title), 'name', under, side='left')}{values}</tr>")
+    notes = "".join(f'<p class="note">{html_text(note)}</p>' for note in table.notes_of(style)[:1])
     rest = " ".join(table.notes_of(style)[1:])
-    notes += f'<p class="note">{escape(rest)}</p>' if rest else ""
+    notes += f'<p class="note">{html_text(rest)}</p>' if rest else ""
     css = _STYLE.replace("$family", family() or "sans-serif")
     return (
-        f"<html><head><style>{css}</style></head><body><p>{escape(table.caption)}</p>"
+        f"<html><head><style>{css}</style></head><body><p>{html_text(table.caption)}</p>"
         '<table cellspacing="0" cellpadding="0" style="border-collapse: collapse;">'
         f"{''.join(lines)}</table>{notes}</body></html>"
     )

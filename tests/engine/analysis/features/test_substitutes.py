@@ -1,15 +1,24 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rankstudio.engine.analysis.features import substitutes as module
 from rankstudio.engine.analysis.features.feature_profile import Inspector
-from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_SWAPPED, Substitutes, substitutes
+from rankstudio.engine.analysis.features.substitutes import (
+    NO_SWAPS,
+    NOT_SWAPPED,
+    Substitutes,
+    Swap,
+    substitutes,
+)
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import clusters
 
 
@@ -41,6 +50,8 @@ def found(train: RankingDataset, k: int = 2, **changes: object) -> Substitutes:
 
 def error(train: RankingDataset, columns: list[int], regularization: float = 4.0) -> float:
     """Return RankRLS's leave-query-out error per document."""
+    if not columns:  # no model: each document has the score 0
+        return float((centre(train.y[:, None], train.query_ptr) ** 2).sum()) / train.n_documents
     model = RankRLS(regularization).fit(train.X[:, columns], train.y, qid=train.qid)
     return model.criterion_ / train.n_documents
 
@@ -73,17 +84,46 @@ def test_a_feature_that_is_alone_has_the_one_most_like_it():
     assert alone.swaps[0].added == int(row.argmax())
 
 
-def test_swaps_that_would_lower_the_criterion_are_found():
-    train = make()
-    result = found(train, k=2, parameters={"regularization": [4.0], "pinned": [7, 8]})
-    assert result.selected == (6, 7)
-    before = error(train, [6, 7])
+def with_constant(train: RankingDataset, column: int) -> RankingDataset:
+    """Return data with a feature that is constant within every query."""
+    X = train.X.copy()
+    X[:, column] = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
+    return replace(train, X=X)
+
+
+def after(train: RankingDataset, selected: tuple[int, ...], swap: Swap) -> float:
+    """Return the error of a selection after a change."""
+    left = [swap.added if column == swap.removed else column for column in selected]
+    return error(train, [column for column in left if column is not None])
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("pinned", [(7, 8), (1, 6, 8), (1, 2)])
+def test_what_lowers_the_criterion_most_is_found(pinned: tuple[int, ...], constant: bool) -> None:
+    train = with_constant(make(), 3) if constant else make()
+    result = found(train, k=len(pinned), parameters={"regularization": [4.0], "pinned": list(pinned)})
+    assert sorted(result.selected) == [feature - 1 for feature in pinned]
+    before = error(train, list(result.selected))
+    others = [column for column in range(8) if column not in result.selected]
+    expected = {}
+    for removed in result.selected:
+        every = {one: after(train, result.selected, Swap(removed, one, 0.0, 0.0)) for one in (None, *others)}
+        if min(every.values()) < before - 1e-9:
+            expected[removed] = min(every.values()) - before
+    assert {swap.removed: swap.change for swap in result.better} == pytest.approx(expected)
     for swap in result.better:
-        after = error(train, [swap.added if c == swap.removed else c for c in (6, 7)])
-        assert swap.change == pytest.approx(after - before)
-        every = [error(train, [c, 7] if swap.removed == 6 else [6, c]) for c in range(6)]
-        assert after == pytest.approx(min(every))
-    assert [swap.removed for swap in result.better]
+        assert after(train, result.selected, swap) - before == pytest.approx(swap.change)
+        assert swap.added != 3 or not constant, "a constant feature would be no better than none"
+
+
+def test_leaving_out_is_found_where_every_other_feature_is_constant() -> None:
+    train = make(n=6)
+    for column in range(1, 6):
+        train = with_constant(train, column)
+    noise = replace(train, y=np.random.default_rng(9).integers(0, 3, train.n_documents).astype(float))
+    assert error(noise, []) < error(noise, [0])
+    result = found(noise, k=1, parameters={"regularization": [4.0], "pinned": [1]})
+    assert [(swap.removed, swap.added) for swap in result.better] == [(0, None)]
 
 
 def test_a_ranker_behind_a_selector_has_its_own_criterion():

@@ -30,8 +30,8 @@ from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark
-from rankstudio.engine.export.html_text import html_text
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
 
 VOID = {"meta", "br", "path", "line", "rect", "circle", "polyline", "polygon", "stop"}

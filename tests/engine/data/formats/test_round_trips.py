@@ -22,7 +22,9 @@ from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
 from rankstudio.engine.data.letor import writer
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.data.tabular.recognition import clean_name
+from rankstudio.engine.errors import FileAccessError
 from rankstudio.engine.support.file_pages import in_file
 
 pytest.importorskip("pyarrow")
@@ -165,3 +167,18 @@ def test_other_columns_are_other_data(tmp_path: Path) -> None:
     assert data.source is not None and by_session.source is not None
     assert data.source.checksum != by_session.source.checksum
     assert not math.isnan(data.X.sum())
+
+
+@pytest.mark.parametrize("name", ["some.parquet", "some.arrow", "some.feather"])
+@pytest.mark.parametrize("content", [bytes(range(256)) * 9, b"\xff\xfe\xfd" * 7, b"PK\x03\x04" + bytes(50)])
+def test_other_binary_data_named_as_a_table_are_told_apart(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    for read in (load_data, open_dataset, preview_table):
+        with pytest.raises(FileAccessError, match=r'"PAR1"|"ARROW1"'):
+            read(path)
+
+
+def test_text_named_as_a_table_is_read(tmp_path: Path) -> None:
+    (tmp_path / "some.parquet").write_text("1 qid:1 1:2 # größer\n")
+    assert load_data(tmp_path / "some.parquet").X.tolist() == [[2]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,17 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_format import BY_KEY
+from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import k_fold, nested, select_queries, single_split, whole
+from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.refit import refit
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.runner import open_data, run
 from rankstudio.engine.support.file_pages import in_file
 
 
@@ -248,3 +256,42 @@ def test_folds_too_large_for_the_disk_are_refused_before_they_are_made(tmp_path,
     monkeypatch.setattr(protocols.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
     with pytest.raises(DatasetError, match=r"where 0\.0 MB are free; please make fewer"):
         k_fold(data, 3)
+
+
+def sized(folder: Path, folds: int = 1) -> FoldedDataset:
+    """Write folds of SVMlight text beside sizes of queries, whose ids are their numbers in a file."""
+    given = make_ranking(n_queries=20, seed=1).folds[0].parts
+    for number in range(1, folds + 1):
+        for name, part in given.items():
+            place = folder / (f"Fold{number}" if folds > 1 else ".")
+            place.mkdir(exist_ok=True)
+            save_dataset(part, place / f"{name}.txt", BY_KEY["xgboost"])
+    return open_dataset(folder, cache=False)
+
+
+@pytest.mark.parametrize(
+    "protocol", ["3-fold", "split 60/20/20", "leave-query-out", "5-fold, nested 3-fold", "nested 3-fold"]
+)
+def test_queries_that_have_only_sizes_are_dealt_and_learned_from_again(tmp_path: Path, protocol: str) -> None:
+    given = sized(tmp_path)
+    data = whole(given)
+    assert (
+        len(set(data.query_ids)) == data.n_queries == sum(p.n_queries for p in given.folds[0].parts.values())
+    )
+    assert data.X.tolist() == [row for part in given.folds[0].parts.values() for row in part.X.tolist()]
+    plan = Plan(
+        str(tmp_path),
+        protocol=protocol,
+        method="rankrls",
+        parameters={"regularization": (1.0,)},
+        select_by="criterion",
+    )
+    dataset = open_data(plan)
+    finished = list(run(plan, dataset))[-1]
+    assert isinstance(finished, RunFinished)
+    assert refit(finished.result, dataset).features
+
+
+def test_folds_of_queries_that_have_only_sizes_cannot_be_put_together(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"train\.txt\.group"):
+        whole(sized(tmp_path, folds=2))

@@ -253,3 +253,20 @@ def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
     plot.flush()
     export_plot(plot, tmp_path / "all.svg")
     assert max(line.count(",") for line in (tmp_path / "all.svg").read_text().splitlines()) >= 2999
+
+
+def test_the_box_of_a_linked_plot_follows_another_choice(plot):
+    plot.select(2, 30)
+    plot.set_cursor(30.0)
+    plot.select(0, 30)
+    plot.flush()
+    assert [line.text for line in plot.box.lines()] == ["k = 30", "λ = 2⁰"]
+
+
+def test_the_box_under_the_mouse_follows_another_choice(plot):
+    plot.select(2, 30)
+    plot.hover(plot.frame().point(30, plot.family[2].value_at(30)))
+    assert plot.box.lines()[1].text == "λ = 2²"
+    plot.select(0, 30)
+    plot.flush()
+    assert plot.box.lines()[1].text == "λ = 2⁰"

@@ -15,8 +15,8 @@ from rankstudio.engine.querywise.query_data import QueryData
 
 def swap_criteria(
     data: QueryData, regularization: float, selected: tuple[int, ...], candidates: Ints
-) -> tuple[float, Floats]:
-    """Return the leave-query-out error of a selection, and with each swap of one of its features.
+) -> tuple[float, Floats, Floats]:
+    """Return the leave-query-out error of a selection, with each swap of a feature and without each.
 
     Parameters
     ----------
@@ -35,13 +35,15 @@ def swap_criteria(
         Of the selection as it is, summed over documents (Pahikkala et al. 2010, eq. (7)).
     swapped : ndarray of shape (k, c)
         In row a the criterion with the a-th selected feature replaced by each candidate.
+    without : ndarray of shape (k,)
+        The criterion without the a-th selected feature.
 
     Notes
     -----
     No model is trained: each row is one comparison of a search that stands at the selection without the
     feature, O(Qk⁴ + Qck³) together from Gram matrices of Q queries.
     """
-    swapped = np.empty((len(selected), candidates.size))
+    swapped, without = np.empty((len(selected), candidates.size)), np.empty(len(selected))
     with ExitStack() as stack:
         search = Searches(data, regularization, max(1, len(selected)), "auto", stack).floating()
         search.move_to(selected)
@@ -49,8 +51,9 @@ def swap_criteria(
         # From the last to the first: what stands before the feature stays where it is.
         for place in reversed(range(len(selected))):
             search.move_to(selected[:place] + selected[place + 1 :])
+            without[place] = search.criterion()
             swapped[place] = search.costs(candidates)
-    return criterion, swapped
+    return criterion, swapped, without
 
 
 def group_swap_criteria(

@@ -1,0 +1,118 @@
+"""Written code tried in a scratch folder by processes of its own, which may take so long and no longer."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.escaping import one_line
+
+SECONDS = 300.0
+"""On the clock, for each process."""
+
+_SHOWN = 500  # characters of what a compiler says
+
+
+class Trial:
+    """A folder with written code, and the processes that compile and run it there.
+
+    Nothing of it is loaded into this process: whoever wrote the names in a model may have found a way to put
+    code into what is compiled.
+
+    Parameters
+    ----------
+    files : Mapping of str to bytes
+        By their names in the folder.
+    """
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="rankstudio-")
+        for name, content in files.items():
+            Path(self.path(name)).write_bytes(content)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._folder.cleanup()
+
+    def path(self, name: str) -> str:
+        """Return where a file of the folder is."""
+        return str(Path(self._folder.name) / name)
+
+    def run(self, command: Sequence[str]) -> None:
+        """Run a command in the folder.
+
+        Raises
+        ------
+        OutputError
+            Where it fails or takes too long.
+        """
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self._folder.name,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise OutputError(
+                tr("{program} took more than {seconds:g} seconds.").format(
+                    program=Path(command[0]).name, seconds=SECONDS
+                )
+            ) from None
+        if done.returncode:
+            raise OutputError(
+                tr("{program} failed with status {status}: {said}").format(
+                    program=Path(command[0]).name,
+                    status=done.returncode,
+                    said=one_line(done.stderr.decode(errors="replace")[:_SHOWN]),
+                )
+            )
+
+    def scores(self, command: Sequence[str], X: Floats) -> Floats:
+        """Run a command that reads documents from one file and writes their scores to another.
+
+        Parameters
+        ----------
+        command : sequence of str
+            It is given the two files, which hold doubles, as its last arguments.
+        X : ndarray of shape (m, k)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Raises
+        ------
+        OutputError
+            Where it fails, takes too long, or writes another number of scores.
+        """
+        given, found = self.path("documents"), self.path("scores")
+        np.ascontiguousarray(X, dtype=np.float64).tofile(given)
+        self.run([*command, given, found])
+        scores = np.fromfile(found)
+        if scores.size != X.shape[0]:
+            raise OutputError(
+                tr("{program} wrote {found} scores, expected {expected}.").format(
+                    program=Path(command[0]).name, found=scores.size, expected=X.shape[0]
+                )
+            )
+        return scores

@@ -1,0 +1,139 @@
+"""Names and other texts of unknown origin in generated files: the one place that escapes them.
+
+A feature name comes out of somebody's data file, a version out of somebody's study. Each function below
+takes any text and returns one that its target reads as text. Each is a single pass over the characters with a
+list of what may stay; no result is changed again, so that one replacement cannot make what another removed.
+
+============================================ =====================================================
+Target                                       Function
+============================================ =====================================================
+comments in C, Python, SQL, TeX, RankLib     :func:`comment_text`
+Python values                                ``repr``, which Python reads back
+HTML, SVG, notebooks' tables                 :func:`html_text`, :func:`paragraphs`
+XML by ElementTree (PMML), Excel             :func:`clean_text`; the library escapes markup
+Markdown, notebooks' texts                   :func:`markdown_escaped`
+LaTeX, TikZ                                  :func:`latex_escaped`
+shell commands                               :func:`shell_command`
+JSON, TOML, CSV                              the libraries' own; formulas: ``support/csv_cells.py``
+identifiers in SQL, C, PMML, Solr, Vespa, …  ``identifier`` of ``export/score_function.py``
+============================================ =====================================================
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import string
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Literal
+from unicodedata import category
+
+from rankstudio.engine.support.resources import table
+
+Comment = Literal["c", "python", "sql", "tex", "hash"]
+
+_COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
+    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no line end disappears.
+    "c": frozenset("!\"#$%&'()*+,-.:;<=>@[]^_`{|}~"),
+    # Without : and = there is no "coding: utf-7", which would change how the rest of the file is read.
+    "python": frozenset("!\"#$%&'()*+,-./;<>?@[]^_`{|}~"),
+    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands, within comments, too.
+    "sql": frozenset("!#%&()+,-.<=>[]^_{|}~"),
+    "tex": frozenset(string.punctuation) - {"\\"},
+    "hash": frozenset(string.punctuation) - {"\\", "{", "}"},
+}
+"""ASCII signs that may stand in a comment, beside letters, digits and blanks."""
+
+_MARKDOWN_SIGNS = frozenset(" \"%'(),-./:;=?@^{}+")
+_LATEX_SIGNS = frozenset(" !'()+,-./:;=?@")
+_LATEX = {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, **table("export", "latex.toml")}
+_MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
+
+_TEXT = frozenset("LMNPSZ")  # first letters of categories: letters, marks, numbers, signs, blanks
+_JOINERS = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # invisible, and harmless: they reorder nothing
+_UNUSABLE = "\ufffd"
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line: a blank stands for every character that cannot be seen."""
+    return "".join(c if _is_visible(c) else " " for c in " ".join(text.splitlines())).strip()
+
+
+def comment_text(text: str, kind: Comment) -> str:
+    """Return a text for a comment: in one line, a blank for every sign that may mean something there."""
+    allowed = _COMMENT_SIGNS[kind]
+    return "".join(c if c.isalnum() or c in allowed or ord(c) > 0x7F else " " for c in one_line(text))
+
+
+def clean_text(text: str) -> str:
+    """Return a text without characters that documents may not have, or that reorder what is read."""
+    return "".join(c if c in "\n\t" or _is_in_documents(c) else _UNUSABLE for c in text)
+
+
+def html_text(text: str) -> str:
+    """Return a text for HTML and SVG, in elements and attributes: markup in it is text."""
+    return escape(clean_text(text))
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a text as HTML; a single line end within one is a line end."""
+    for part in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
+        if part.strip():
+            yield "<br>\n".join(html_text(line) for line in part.strip("\n").split("\n"))
+
+
+def markdown_escaped(text: str) -> str:
+    """Return a text for a line or a cell of Markdown: in one line, nothing in it is markup."""
+    return "".join(
+        f"\\{c}" if c in string.punctuation and c not in _MARKDOWN_SIGNS else c for c in one_line(text)
+    )
+
+
+def latex_escaped(text: str) -> str:
+    """Return a text as LaTeX sets it, in one line: powers such as 2^0 and 2⁻¹⁰ in math, nothing as markup."""
+    parts, end, text = [], 0, one_line(text)
+    for power in _POWER.finditer(text):
+        exponent = power["plain"] or power["raised"].translate(_RAISED)
+        parts += [_literal(text[end : power.start()]), f"${power['base']}^{{{exponent.replace('−', '-')}}}$"]
+        end = power.end()
+    return "".join([*parts, _literal(text[end:])])
+
+
+def shell_command(words: Sequence[str]) -> str:
+    r"""Return a command as one line for a POSIX shell.
+
+    What cannot be seen is written as ``$'\033'``: a terminal would obey it when it is printed or pasted.
+    """
+    return " ".join(shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words)
+
+
+def _literal(text: str) -> str:
+    """Return a text without powers as LaTeX sets it."""
+    kept = (
+        _LATEX.get(c, c if c.isalnum() or c in _LATEX_SIGNS or ord(c) > 0x7F else " ")
+        for c in _MINUS.sub("−", text)
+    )
+    return "".join(kept)
+
+
+def _escaped_word(word: str) -> str:
+    """Return a word in the shell's quotes that know escapes, all of its bytes printable."""
+    safe = string.ascii_letters + string.digits + "/._-+=:, "
+    data = word.encode("utf-8", "surrogateescape")
+    return "$'" + "".join(chr(b) if chr(b) in safe else f"\\{b:03o}" for b in data) + "'"
+
+
+def _is_visible(character: str) -> bool:
+    """Tell whether a character is drawn, or is a blank within a line."""
+    return character.isprintable() or category(character) == "Zs"
+
+
+def _is_in_documents(character: str) -> bool:
+    """Tell whether HTML and XML may have a character, and it leaves the order of others alone."""
+    code, kind = ord(character), category(character)
+    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
+        return False
+    return kind[0] in _TEXT or kind in ("Co", "Cn") or character in _JOINERS

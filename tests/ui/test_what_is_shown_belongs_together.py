@@ -1,0 +1,214 @@
+"""Sequences of clicks after which panels used to show parts of different runs, or raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from belonging import belongs_together
+from hands import pick, write
+from waiting import wait_until
+from windows import finish, settle, write_folds
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.selected_model import LIVE
+
+
+@pytest.fixture
+def folds(tmp_path: Path) -> Path:
+    """Small data with all their folds: only those can be dealt anew."""
+    return write_folds(tmp_path / "Small", 5)
+
+
+_FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
+
+
+def choose_method(window: MainWindow, key: str, **parameters: Any) -> None:
+    """Choose a method in the form, and set some of its parameters."""
+    pick(window.sections.method.form, "method", key)
+    if parameters:
+        whole = {**window.session.plan.parameters, **parameters}
+        window.session.change("editing", parameters=whole)
+    settle(window)
+
+
+def glide(window: MainWindow, by: int = 3) -> None:
+    """Move the slider by so many stops."""
+    slider = window.sections.run.curves.slider._slider
+    slider.setValue(slider.value() + (by if slider.value() + by <= slider.maximum() else -by))
+    settle(window)
+
+
+def compare(window: MainWindow, **methods: dict[str, Any]) -> None:
+    """Run methods one after the other, as the Compare page does."""
+    plan = window.session.plan
+    plans = [
+        plan.changed(method=key.replace("_", "-"), parameters=parameters)
+        for key, parameters in methods.items()
+    ]
+    window.comparison.start(plans)
+    wait_until(lambda: not window.runs.busy, 120)
+    settle(window)
+
+
+def look_at_run(window: MainWindow, key: int) -> None:
+    """Click on the row of a run."""
+    window.sections.results.panel.selected.emit(key)
+    settle(window)
+
+
+RANKRLS = {"regularization": (0.5, 2.0)}
+
+
+def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(window: MainWindow) -> None:
+    choose_method(window, "rankrls", **RANKRLS)
+    finish(window)
+    belongs_together(window)
+    before = window.current.model
+    assert before is not None
+    choose_method(window, "greedy-rankrls")
+    belongs_together(window)
+    assert window.current.model is not None
+    assert window.current.model.step is before.step, "a run is shown until another one is"
+    glide(window)
+    belongs_together(window)
+    assert window.current.model.key == LIVE
+    finish(window)
+    belongs_together(window)
+    assert window.current.model.plan.method == "greedy-rankrls"
+
+
+def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: MainWindow) -> None:
+    finish(window)
+    window.sections.run.curves.picked.emit(1, 3)
+    belongs_together(window)
+    compare(window, fsmrank=_FSMRANK, gas={"regularization": (0.5, 1.0, 2.0, 4.0)}, rankrls=RANKRLS)
+    belongs_together(window)
+    for key in (2, 1, 3, 4, 2, 1):
+        look_at_run(window, key)
+        belongs_together(window)
+
+
+@pytest.mark.parametrize("page", ["select", "compare"])
+def test_a_click_from_one_run_to_another_of_other_grids(window: MainWindow, page: str) -> None:
+    finish(window)
+    choose_method(window, "fsmrank", **_FSMRANK)
+    finish(window)
+    window.workspace.show_page(page)
+    for key in (2, 1, 2, 1):
+        look_at_run(window, key)
+        belongs_together(window)
+
+
+def test_a_run_of_two_axes_is_removed_under_the_slider(window: MainWindow, questions: list[str]) -> None:
+    parameters = {**window.session.plan.parameters, "n_features_to_select": (3, 4)}
+    window.session.change("editing", parameters=parameters)
+    finish(window)
+    glide(window)
+    belongs_together(window)
+    window.sections.results.panel.removed.emit(1)
+    settle(window)
+    belongs_together(window)
+
+
+def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
+    window: MainWindow, questions: list[str], tmp_path: Path
+) -> None:
+    finish(window)
+    glide(window)
+    window.session.change("editing", parameters={**window.session.plan.parameters, "pinned": (3,)})
+    belongs_together(window)
+    window.sections.results.panel.removed.emit(1)
+    belongs_together(window)
+    write_folds(tmp_path / "Other")
+    window.open_path(str(tmp_path / "Other"))
+    wait_until(lambda: window.session.dataset.name == "Other")
+    belongs_together(window)
+    assert all(plot.is_empty() for plot in window.sections.run.curves.plots().values())
+
+
+def test_left_out_queries_are_not_asked_of_a_method_without_them(window: MainWindow) -> None:
+    window.session.select((2.0,), None)
+    wait_until(lambda: window.current.model is not None)
+    window.commands["left_out"].trigger()
+    settle(window)
+    choose_method(window, "l1-path")
+    belongs_together(window)
+    window.commands["undo"].trigger()
+    belongs_together(window)
+
+
+def divide(window: MainWindow, protocol: str) -> None:
+    """Choose folds in the form, and wait for the data."""
+    write(window.sections.method.form.field("protocol"), protocol)
+    wait_until(lambda: window.session.read_as_planned)
+    settle(window)
+
+
+def test_the_plan_asks_for_other_folds_than_the_data_have_yet(window: MainWindow) -> None:
+    divide(window, "leave-query-out")
+    glide(window)
+    assert window.current.model is not None
+    belongs_together(window)
+    divide(window, "5-fold")
+    belongs_together(window)
+    assert window.current.model is not None
+    divide(window, "given")
+    belongs_together(window)
+
+
+def test_a_run_of_other_folds_is_not_named_where_nothing_of_it_is_shown(window: MainWindow) -> None:
+    finish(window)
+    belongs_together(window)
+    divide(window, "5-fold")
+    belongs_together(window)
+    assert window.toolbar.line.text("run") == "no run"
+    window.commands["undo"].trigger()
+    settle(window)
+    belongs_together(window)
+    assert window.toolbar.line.text("run").startswith("run 1 ")
+
+
+def test_other_folds_and_back_choose_by_what_chose_before(window: MainWindow) -> None:
+    before = window.session.plan
+    divide(window, "leave-query-out")
+    assert window.session.plan.select_by == "criterion"
+    divide(window, "given")
+    assert (window.session.plan.select_by, window.session.plan.rule) == (before.select_by, before.rule)
+    window.session.change("editing", select_by="criterion")
+    divide(window, "leave-query-out")
+    divide(window, "given")
+    assert window.session.plan.select_by == "criterion", "as it was chosen by hand"
+
+
+def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[str]) -> None:
+    finish(window)
+    window.session.look_at(1)
+    belongs_together(window)
+    for place in (2, 3):
+        window.commands["seal"].trigger()
+        belongs_together(window)
+        window.sections.run.curves.picked.emit(1, place)
+        window.commands["seal"].trigger()
+        belongs_together(window)
+
+
+def test_the_form_changes_while_a_run_works_which_is_stopped(window: MainWindow) -> None:
+    window.commands["step"].trigger()
+    for _ in range(3):
+        wait_until(lambda: not window.refresh_timer.is_active)
+        window.commands["step"].trigger()
+    wait_until(window.sections.inspect.features.table.rows)
+    choose_method(window, "rankrls", **RANKRLS)
+    window.commands["stop"].trigger()
+    wait_until(lambda: not window.runs.busy)
+    belongs_together(window)
+
+
+def test_step_right_after_run_is_of_that_run(window: MainWindow) -> None:
+    window.commands["run"].trigger()
+    window.control.step()
+    assert len(window.runs.records) == 1
+    wait_until(lambda: not window.runs.busy)
+    belongs_together(window)

@@ -1,0 +1,486 @@
+"""Whether what the window shows belongs together: found anew from data, plan and runs, and compared.
+
+What is shown is read off labels, tables and plots. What should be there is found from the run's record and
+the data by the engine, and by nothing that the window draws with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from hands import fact_texts
+from PySide6.QtWidgets import QLabel
+from walks.complaints import Fault
+
+from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.tasks import FoldCache, PathWanted
+from rankstudio.ui.inspect.features_panel import FeaturesPanel
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import LIVE, SelectedModel
+from rankstudio.ui.run.heat_panel import SIZES
+from rankstudio.ui.style.number_format import combination_label
+
+_CLOSE = 1e-9
+_WRITTEN = 0.51e-4  # numbers of four decimals
+_MOST_KEPT = 2000
+
+
+class Truth:
+    """Numbers of runs, found anew; what was found is kept for the next look."""
+
+    def __init__(self) -> None:
+        self._engine, self._folds = Remeasurement(), FoldCache()
+        self._known: dict[tuple[object, ...], tuple[object, Any]] = {}
+
+    def path(self, record: RunRecord, place: tuple[int, int], wanted: Measurement) -> PathResult | None:
+        """Return a path of a run as it is measured by what is wanted."""
+        path = record.paths.get(place)
+        fold = fold_of(record.dataset, place[0])
+        if path is None or fold is None or wanted.plan(record.plan) is record.plan:
+            return path
+        return self._once(
+            ("path", id(path), wanted),
+            path,
+            lambda: self._engine.paths([path], fold, record.plan, wanted)[0],
+        )
+
+    def averages(self, record: RunRecord, wanted: Measurement) -> dict[str, float]:
+        """Return the means over the folds of a finished run."""
+        result, dataset = record.result, record.dataset
+        assert result is not None
+        return self._once(
+            ("run", id(result), wanted),
+            result,
+            lambda: self._engine.run(result, dataset, wanted).average,
+        )
+
+    def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
+        """Return the measures of a model on the test part."""
+        return self._once(
+            ("test", id(step), id(fold), plan.evaluated, plan.convention),
+            (step, fold),
+            lambda: self._folds.test(plan, fold, step),
+        )
+
+    def live(self, model: SelectedModel) -> PathResult:
+        """Return the path for the values of a model, learned anew."""
+        wanted = PathWanted(model.plan, model.fold, model.values)
+        return self._once(("live", id(model.path)), model.path, lambda: self._folds.path(wanted).path)
+
+    def _once(self, key: tuple[object, ...], owner: object, find: Callable[[], Any]) -> Any:
+        while len(self._known) > _MOST_KEPT:
+            del self._known[next(iter(self._known))]
+        if key not in self._known:
+            self._known[key] = owner, find()  # the owner stays, or another one might get its id
+        return self._known[key][1]
+
+
+def fold_of(dataset: FoldedDataset, number: int | None) -> Fold | None:
+    """Return a fold by its number."""
+    return next((fold for fold in dataset.folds if fold.number == number), None)
+
+
+@dataclass
+class Sight:
+    """The window as it is seen at rest.
+
+    Attributes
+    ----------
+    window : MainWindow
+    truth : Truth
+    """
+
+    window: MainWindow
+    truth: Truth
+
+    @property
+    def dataset(self) -> FoldedDataset:
+        """What is open."""
+        dataset = self.window.session.dataset
+        assert dataset is not None
+        return dataset
+
+    @cached_property
+    def record(self) -> RunRecord | None:
+        """The run that is shown, where it is of the open data."""
+        record = self.window.runs.shown
+        return record if record is not None and record.dataset is self.window.session.dataset else None
+
+    @property
+    def plan(self) -> Plan:
+        """Whose title and axes are shown: the run's, else the form's."""
+        return self.record.plan if self.record is not None else self.window.session.plan
+
+    @cached_property
+    def wanted(self) -> Measurement:
+        """How the run is to be measured."""
+        return self.window.session.measurement(self.plan)
+
+    @property
+    def model(self) -> SelectedModel | None:
+        """What the window says is the current model."""
+        return self.window.current.model
+
+    def path(self, place: tuple[int, int]) -> PathResult | None:
+        """Return a path of the shown run as it is to be measured."""
+        assert self.record is not None
+        return self.truth.path(self.record, place, self.wanted)
+
+
+def mismatches(window: MainWindow, truth: Truth) -> Iterator[Fault]:
+    """Yield what is shown and does not belong to the rest."""
+    sight = Sight(window, truth)
+    yield from _title(sight)
+    if window.session.dataset is None:
+        return
+    for look in (_data, _line, _model, _curves, _map, _table, _runs):
+        yield from look(sight)
+
+
+def _differ(what: str, shown: object, expected: object) -> Iterator[Fault]:
+    if shown != expected:
+        yield Fault(what, f"{what}: shown {shown!r}, expected {expected!r}")
+
+
+def _title(sight: Sight) -> Iterator[Fault]:
+    """The window is named after the data and the study."""
+    window = sight.window
+    dataset, path = window.session.dataset, window.models.study_store.path
+    own = path is not None and not window.models.study_store.is_own(path)
+    names = [dataset.name if dataset is not None else "", path.stem if own and path is not None else ""]
+    yield from _differ("window title", window.windowTitle(), " – ".join(filter(None, (*names, "RankStudio"))))
+
+
+def _data(sight: Sight) -> Iterator[Fault]:
+    """The Data page counts what is open."""
+    session, panel = sight.window.session, sight.window.sections.data.panel
+    dataset, fold = sight.dataset, session.watched
+    yield from _differ("data name", _label(panel, "data-name"), dataset.name)
+    if len(dataset.folds) > 1 and not panel._folds.isHidden():
+        yield from _differ("data fold", panel._folds.value(), session.fold)
+    if not session.has_documents:
+        return
+    facts = dict(fact_texts(panel._facts))
+    if fold is not None:
+        parts = fold.parts.values()
+        documents = " / ".join(f"{part.n_documents:,}" for part in parts)
+        yield from _differ("data documents", facts.get(" / ".join(fold.parts)), documents)
+        queries = " / ".join(f"{part.n_queries:,}" for part in parts)
+        yield from _differ("data queries", facts.get("queries"), queries)
+        counted = fold.train.n_documents
+    else:
+        yield from _differ("data folds", facts.get("folds"), str(len(dataset.folds)))
+        tests = [one.test for one in dataset.folds if one.test is not None]
+        counted = sum(part.n_documents for part in tests)
+        if tests:
+            yield from _differ("data documents of all", facts.get("documents"), f"{counted:,}")
+    features = facts.get("features", "").partition(" ")[0]
+    yield from _differ("data features", features, str(dataset.n_features))
+    if counted:
+        labelled = sum(count for _, count in panel._labels._rows)
+        yield from _differ("data labels", labelled, counted)
+
+
+def _line(sight: Sight) -> Iterator[Fault]:
+    """The line of the toolbar names the data, the fold, and the run whose curves there are."""
+    session, line, record = sight.window.session, sight.window.toolbar.line, sight.record
+    yield from _differ("line's data", line.text("dataset"), sight.dataset.name)
+    fold = f"fold {session.fold}" if session.fold else "all folds"
+    yield from _differ("line's fold", line.text("fold"), fold if len(sight.dataset.folds) > 1 else "")
+    none = "no run" if sight.window.runs.records else ""
+    run = f"run {record.key} {record.plan.title}" if record is not None else none
+    yield from _differ("line's run", line.text("run"), run)
+    yield from _differ("title of curves", _role(sight.window.sections.run.curves, "title"), sight.plan.title)
+
+
+def _model(sight: Sight) -> Iterator[Fault]:
+    """The current model is one of the shown run, and the one that was chosen."""
+    model, record, session = sight.model, sight.record, sight.window.session
+    line = sight.window.toolbar.line
+    if model is None:
+        yield from _differ("line's model without one", line.text("parameters") + line.text("size"), "")
+        if record is not None and _expected(sight, record) is not None:
+            yield Fault("no model where the run has one", f"{session.choice}, fold {session.fold}")
+        return
+    yield from _differ("model's fold", model.fold is session.watched, True)
+    if record is not None:
+        ranks = record.plan.method, record.plan.ranker
+        yield from _differ("model of another method", (model.plan.method, model.plan.ranker), ranks)
+    if model.key == LIVE:
+        anew = sight.truth.live(model)
+        steps = [[step.selected for step in path.steps] for path in (model.path, anew)]
+        yield from _differ("live path", *steps)
+        if session.choice.values is not None and _on(model.plan, session.choice.values):
+            yield from _differ("live values", model.values, session.choice.values)
+        if record is not None and _expected(sight, record) is not None:
+            yield Fault("live model where the run has one", f"{session.choice}, fold {session.fold}")
+    elif record is None:
+        yield Fault("model of no run", f"{model.plan.title}, {model.values}")
+        return
+    else:
+        yield from _differ("model's values", model.values, record.combinations[int(model.key)])
+        path = record.paths.get((model.fold.number, int(model.key)))
+        there = path is not None and path.steps[model.position] is model.step
+        yield from _differ("model's step is the run's", there, True)
+        expected = _expected(sight, record)
+        if expected is not None:
+            key, position = expected
+            yield from _differ("chosen combination", model.key, key)
+            if position is not None:
+                yield from _differ("chosen step", model.position, position)
+    axes = record.plan.axes if record is not None and model.key != LIVE else model.plan.axes
+    label, said = combination_label(axes, model.values), line.text("parameters")
+    yield from _differ("line's parameters", said[: len(label)], label)
+    yield from _differ("line tells a live model from a run's", said != label, model.key == LIVE)
+    if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
+        word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
+        size = f"{word} {model.path.x_values[model.position]}"
+        yield from _differ("line's size", line.text("size"), size)
+    slider = sight.window.sections.run.curves.slider
+    axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
+    if axis is not None and slider.isVisible():
+        value = model.values[model.plan.axes.index(axis)]
+        if value in slider.values():
+            yield from _differ("slider", slider.value(), value)
+
+
+def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
+    """Return combination and position that are chosen of a run; None where that is for others to say."""
+    session = sight.window.session
+    other = (session.plan.method, session.plan.ranker) != (record.plan.method, record.plan.ranker)
+    told = session.plan == record.plan or other  # else the form says something else of the method
+    if not told or session.chooses or session.fold is None or not record.state.ended:
+        return None
+    chosen = record.folds[session.fold].chosen if session.fold in record.folds else None
+    values, place = session.choice.values, session.choice.place
+    if values is None or not _on(record.plan, values):
+        values = chosen.unit.values if chosen is not None else None
+    if values is None or values not in record.combinations:
+        return None
+    key = record.combinations.index(values)
+    path = record.paths.get((session.fold, key))
+    if path is None:
+        return None
+    if path.step_kind is StepKind.ITERATIONS:
+        return key, len(path.steps) - 1
+    if place is not None:
+        return key, int(np.abs(path.x_values - place).argmin())
+    if chosen is not None and chosen.unit.values == values:
+        return key, chosen.step.number - 1
+    return key, None
+
+
+def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
+    """Tell whether values are on the axes of a plan: they may have been chosen on others."""
+    pairs = zip(plan.axes, values, strict=False)
+    return len(plan.axes) == len(values) and all(axis.allows(value) for axis, value in pairs)
+
+
+def _curves(sight: Sight) -> Iterator[Fault]:
+    """The curves are those of the run: one for each of its combinations, and the slider's."""
+    curves, record, model, fold = (
+        sight.window.sections.run.curves,
+        sight.record,
+        sight.model,
+        (sight.window.session.fold),
+    )
+    live = model.path if model is not None and model.key == LIVE else None
+    for name, plot in curves.plots().items():
+        drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
+        expected: dict[object, tuple[Any, Any]] = {}
+        for combination in range(len(record.combinations)) if record is not None else ():
+            points = _points(sight, name, (fold, combination))
+            if points is not None:
+                expected[combination] = points
+            elif combination in drawn:
+                drawn.pop(combination)  # it is not known here
+        if LIVE in drawn:
+            expected[LIVE] = (live.x_values, _ys(sight, name, live)) if live is not None else ([], [])
+        extra = [key for key in drawn if key not in expected]
+        yield from _differ(f"curves of nothing, {name}", extra, [])
+        for key, (xs, ys) in expected.items():
+            shown = (drawn[key].xs, drawn[key].ys) if key in drawn else ([], [])
+            if not (_same(shown[0], xs) and _same(shown[1], ys)):
+                text = f"curve {key} of {name}: shown {shown}, expected {(list(xs), list(ys))}"
+                yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
+        if model is not None and model.key in drawn and not curves.isHidden():
+            yield from _differ(f"mark in {name}", plot.choice, (model.key, model.x_value))
+
+
+def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any, Any] | None:
+    """Return the points of a curve of the run; None where they are not known here."""
+    record, (fold, combination) = sight.record, place
+    assert record is not None
+    measured = plot == "criterion" or (record.state.ended or sight.wanted.plan(record.plan) is record.plan)
+    name = sight.window.session.measure
+    if not measured or (plot != "criterion" and _shows_left_out(sight)):
+        return None
+    if fold is None:
+        paths = [sight.path(at) for at in sorted(record.paths) if at[1] == combination]
+        found = [path for path in paths if path is not None]
+        if not found:
+            return [], []
+        length = min(len(path.steps) for path in found)
+        lines = [_ys(sight, plot, path) for path in found]
+        if not all(len(line) for line in lines):
+            return [], []
+        return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
+    path = sight.path((fold, combination))
+    if path is not None:
+        ys = _ys(sight, plot, path)
+        return path.x_values[: len(ys)], ys
+    events = record.growing.get((fold, combination), [])
+    if plot == "criterion":
+        return [event.x_value for event in events], [event.criterion for event in events]
+    if record.plan.convention != sight.window.session.convention:
+        return [], []
+    told = [event for event in events if name in event.validation]
+    return [event.x_value for event in told], [event.validation[name] for event in told]
+
+
+def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
+    if plot == "criterion":
+        return path.criterion
+    name = sight.window.session.measure
+    return path.validation.get(left_out_name(name) if _shows_left_out(sight) else name, [])
+
+
+def _shows_left_out(sight: Sight) -> bool:
+    """Tell whether the plot says that it shows left-out queries: there is no validation part."""
+    return sight.window.sections.run.curves.validation_plot.axes.title.startswith("left-out")
+
+
+def _map(sight: Sight) -> Iterator[Fault]:
+    """The map shows the run's values, or nothing."""
+    panel, record, fold = sight.window.sections.run.heat, sight.record, sight.window.session.fold
+    if panel.isHidden():
+        return
+    if record is None:
+        yield from _differ("map of no run", panel.plot.values.size, 0)
+        return
+    of_sizes = panel.view() == SIZES and not panel.left_out() and fold is not None
+    if not of_sizes or not record.state.ended or panel.plot.values.size == 0:
+        return
+    yield from _differ("rows of the map", panel.plot.values.shape[0], len(record.combinations))
+    for combination, row in enumerate(panel.plot.values):
+        path = sight.path((fold, combination)) if fold is not None else None
+        values = path.validation.get(sight.window.session.measure) if path is not None else None
+        expected = np.full(len(row), np.nan)
+        if path is not None and values is not None:
+            there = path.x_values > 0
+            expected[path.x_values[there] - 1] = values[there]
+        if not _same(row, expected):
+            yield Fault("map", f"row {combination}: shown {list(row)}, expected {list(expected)}")
+            return
+
+
+def _table(sight: Sight) -> Iterator[Fault]:
+    """Path and test line are the current model's."""
+    inspect = sight.window.sections.inspect
+    for panel in (inspect.features, inspect.path):
+        if panel.isVisible():
+            yield from _path(sight, panel)
+            yield from _test(sight, panel)
+
+
+def _path(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
+    model, record, rows = sight.model, sight.record, panel.table.rows()
+    if model is None:
+        if record is None or record.state.ended:
+            yield from _differ("path without a model", [row.feature_id for row in rows], [])
+        return
+    ids = sight.dataset.feature_ids
+    expected = {int(ids[column]): float(model.step.coef[column]) for column in model.step.selected}
+    shown = {row.feature_id: row.weight for row in rows if row.chosen}
+    yield from _differ("features of the path", sorted(shown), sorted(expected))
+    if shown.keys() == expected.keys() and any(not _same([shown[key]], [expected[key]]) for key in shown):
+        yield Fault("weights of the path", f"shown {shown}, expected {expected}")
+    arrived = {int(ids[column]) for step in _models(model.path) for column in step.selected}
+    listed = {row.feature_id for row in rows if row.rank is not None}
+    yield from _differ("arrivals of the path", sorted(listed), sorted(arrived))
+    if model.step.learned:
+        size = f"k = {len(model.step.selected)} "
+        yield from _differ("caption of the path", panel.caption()[: len(size)], size)
+
+
+def _models(path: PathResult) -> list[Step]:
+    """Return the steps that are models: of iterations the last one."""
+    return list(path.steps)[-1:] if path.step_kind is StepKind.ITERATIONS else list(path.steps)
+
+
+def _test(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
+    model, session = sight.model, sight.window.session
+    label = panel.findChild(QLabel, "features-test")
+    assert isinstance(label, QLabel)
+    text = "" if label.isHidden() else label.text()
+    shown = _measures(text)
+    if model is None or session.sealed or model.fold.test is None:
+        yield from _differ("test line of nothing", shown, {})
+        if model is None:
+            yield from _differ("sentence on a test of nothing", text, "")
+        return
+    if not session.has_documents or not model.step.whole:
+        return
+    plan = session.measurement(model.plan).plan(model.plan)
+    expected = sight.truth.test(plan, model.fold, model.step)
+    if shown.keys() != expected.keys() or any(abs(shown[name] - expected[name]) > _WRITTEN for name in shown):
+        yield Fault("test line", f"shown {text!r}, expected {expected}")
+
+
+def _measures(text: str) -> dict[str, float]:
+    """Return the measures of a line: "test: MAP 0.5 · P@5 0.3"."""
+    if not text.startswith("test: "):
+        return {}
+    parts = [part.split("\N{NO-BREAK SPACE}") for part in text.removeprefix("test: ").split(" · ")]
+    return {name: float(value) for name, value in parts}
+
+
+def _runs(sight: Sight) -> Iterator[Fault]:
+    """The table lists all runs, with their states and means."""
+    window, rows = sight.window, sight.window.sections.results.panel.rows()
+    yield from _differ("listed runs", [row.key for row in rows], [one.key for one in window.runs.records])
+    for row, record in zip(rows, window.runs.records, strict=False):
+        yield from _differ("state of a run", row.state, record.state.value)
+        yield from _differ("method of a run", row.method, record.plan.title)
+        yield from _differ("data of a run", row.data.startswith(record.dataset.name), True)
+        there = record.dataset.folds[0].train.n_documents > 0
+        if record.result is not None and record.state.value == "done" and there:
+            expected = sight.truth.averages(record, window.session.measurement(record.plan))
+            if not _same_means(row.summary.means, expected):
+                text = f"run {row.key}: shown {dict(row.summary.means)}, expected {expected}"
+                yield Fault("means of a run", text)
+
+
+def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]) -> bool:
+    names = [name for name in shown if name in expected]
+    values = [[np.nan if one[name] is None else one[name] for name in names] for one in (shown, expected)]
+    return len(names) == len(expected) and _same(*values)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether numbers are the same, NaN included."""
+    a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
+
+
+def _label(panel: Any, name: str) -> str:
+    label = panel.findChild(QLabel, name)
+    assert isinstance(label, QLabel)
+    return label.text()
+
+
+def _role(panel: Any, role: str) -> str:
+    """Return what the label of a role says: the panel's title."""
+    return next(one.text() for one in panel.findChildren(QLabel) if one.property("role") == role)

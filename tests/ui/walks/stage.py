@@ -1,0 +1,199 @@
+"""A window for a random walk: data to open, runs that can be held in the middle, and waiting for rest."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.results.events import Event
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import engine_run
+from rankstudio.ui.model.study_store import RunTarget
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import turns
+from rankstudio.ui.style.theme import Theme
+
+_PATIENCE = 120.0  # seconds in which any step comes to rest, also on a busy machine
+_STILL = 3  # turns of the event loop in which nothing more happens
+_SHORT = 600  # milliseconds of the pauses after which the window goes on by itself
+
+
+@dataclass(frozen=True)
+class Places:
+    """What can be opened.
+
+    Attributes
+    ----------
+    data : tuple of str
+        Folds, other folds, a single file, folds without a test part, the sample.
+    preferences, scores : Path
+        Of the first of them.
+    """
+
+    data: tuple[str, ...]
+    preferences: Path
+    scores: Path
+
+
+def write_places(folder: Path) -> Places:
+    """Write small data of every kind."""
+    shape = {"n_informative": 3, "n_redundant": 2, "n_noise": 2, "documents": (4, 7)}
+    small = make_ranking(20, n_constant=1, **shape)
+    other = make_ranking(25, n_constant=0, seed=5, **shape)
+    _write(small, folder / "Small", (1, 2), ("train", "vali", "test"))
+    _write(other, folder / "Other", (1, 2, 3), ("train", "vali", "test"))
+    _write(other, folder / "Untested", (1, 2), ("train", "vali"))
+    save_letor(small.folds[0].train, folder / "single.txt")
+    first = small.folds[0].train
+    rows = ["qid,winner,loser"]
+    for query, (begin, end) in enumerate(zip(first.query_ptr[:-1], first.query_ptr[1:], strict=True)):
+        best, worst = (int(at(first.y[begin:end])) for at in (lambda y: y.argmax(), lambda y: y.argmin()))
+        if best != worst:
+            rows.append(f"{first.query_ids[query]},{best + 1},{worst + 1}")
+    (folder / "preferences.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    scores = folder / "neural"
+    for fold in small.folds[:2]:
+        there = scores / f"Fold{fold.number}"
+        there.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            lines = "\n".join(f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1])
+            (there / f"{name}.scores").write_text(lines + "\n", encoding="utf-8")
+    names = ("Small", "Other", "single.txt", "Untested")
+    return Places((*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores)
+
+
+def _write(data: FoldedDataset, folder: Path, folds: tuple[int, ...], parts: tuple[str, ...]) -> None:
+    for fold in data.folds:
+        if fold.number in folds:
+            there = folder / f"Fold{fold.number}"
+            there.mkdir(parents=True)
+            for name in parts:
+                save_letor(fold.parts[name], there / f"{name}.txt")
+
+
+class Gate:
+    """Lets a run go on to one of its events and no further, so that a walk can do something meanwhile."""
+
+    def __init__(self) -> None:
+        self._after: int | None = None
+        self._opened = threading.Event()
+        self.holds = False
+
+    def hold_after(self, n_events: int | None) -> None:
+        """Hold the next run after so many events; None lets it go to its end."""
+        self._after = n_events
+
+    def open(self) -> None:
+        """Let the run go on that is held."""
+        if self.holds:
+            self.holds = False
+            self._opened.set()
+
+    def run(self, plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        """Run a plan as the window does."""
+        after, self._after = self._after, None
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            if number == after:
+                self._opened.clear()
+                self.holds = True
+                self._opened.wait()
+            yield event
+
+
+@dataclass
+class Stage:
+    """The window that is walked through, closed and opened again.
+
+    Attributes
+    ----------
+    theme : Theme
+    folder : Path
+        Of this walk: settings and studies.
+    places : Places
+    """
+
+    theme: Theme
+    folder: Path
+    places: Places
+    gate: Gate = field(default_factory=Gate)
+    _window: MainWindow | None = None
+    _pauses: list[QTimer] = field(default_factory=list)
+
+    @property
+    def window(self) -> MainWindow:
+        """The window that is open."""
+        assert self._window is not None
+        return self._window
+
+    def open(self) -> None:
+        """Open the window, with what was open the last time."""
+        os.environ["RANKSTUDIO_DATA_DIR"] = str(self.folder / "user")
+        with self.theme.building():
+            window = self._window = MainWindow(self.theme, Settings(self.folder / "config"), self.gate.run)
+        timers = [timer for timer in window.findChildren(QTimer) if timer.isSingleShot()]
+        self._pauses = [timer for timer in timers if timer.interval() <= _SHORT]
+        for timer in self._pauses:
+            timer.setInterval(0)  # so that a walk waits for no clock
+        # The first thing that happens when the window closes, before it waits for its workers.
+        window.closing.connect(self.gate.open)
+        window.resize(1280, 760)
+        window.show()
+        window.restore()
+        self.rest()
+
+    def close(self) -> None:
+        """Close the window, whatever it is doing."""
+        if self._window is not None:
+            window, self._window = self._window, None
+            window.close_unasked()
+            window.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+            QApplication.processEvents()
+
+    def rest(self) -> None:
+        """Wait until nothing happens any more: what works is held or paused, and all is shown."""
+        still: list[bool] = []
+
+        def quiet() -> bool:
+            still.append(self._quiet())
+            return all(still[-_STILL:]) and len(still) >= _STILL
+
+        deadline = time.monotonic() + _PATIENCE
+        while not quiet():
+            assert time.monotonic() < deadline, "the window does not come to rest"
+            QApplication.processEvents()
+            if not still[-1]:
+                time.sleep(0.0005)
+
+    def _quiet(self) -> bool:
+        models = self.window.models
+        jobs = models.run_worker.jobs
+        if self.gate.holds and any(job.cancelled() for job in jobs):
+            self.gate.open()
+        held = self.gate.holds or any(job.held for job in jobs)
+        waiting = turns().waiting or self.window.refresh_timer.is_active
+        return not (
+            models.loader.busy
+            or models.task_worker.jobs
+            or (jobs and not held)
+            or models.run_worker._outbox
+            or waiting
+            or any(timer.isActive() for timer in self._pauses)
+        )
+
+
+def wait_for_start(stage: Stage) -> None:
+    """Wait until a run that was asked for has begun."""
+    wait_until(lambda: stage.window.runs.records)

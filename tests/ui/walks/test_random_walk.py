@@ -1,0 +1,60 @@
+"""Random walks through the real window, and whether a walk that fails is made shorter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import pytest
+from walks.random_walk import LENGTH, draw, report, shortest, walk_seeds
+from walks.stage import Places, write_places
+from walks.steps import ACTS, Step, n_numbers
+
+from rankstudio.ui.style.theme import Theme
+
+FIXED = 22
+"""The seed of the walk that is always the same."""
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
+    return write_places(tmp_path_factory.mktemp("places"))
+
+
+def seeds(pytestconfig: pytest.Config) -> Iterator[int]:
+    """Return the seeds of a thorough run: the one that was asked for or a fresh one, and those after it."""
+    given = pytestconfig.getoption("--walk-seed")
+    return count(given if given is not None else random.SystemRandom().randrange(1 << 30))
+
+
+@pytest.mark.parametrize("which", ["fixed", "fresh"])
+def test_a_random_walk(which: str, theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
+    n_steps = pytestconfig.getoption("--walk-steps")
+    chosen = seeds(pytestconfig) if which == "fresh" else count(FIXED)
+    for seed, outcome in walk_seeds(chosen, theme, places, n_steps if which == "fresh" else LENGTH):
+        if outcome.faults:
+            pytest.fail(report(outcome, seed, theme, places), pytrace=False)
+
+
+def test_a_walk_depends_on_its_seed_alone() -> None:
+    assert draw(3, 50) == draw(3, 50) != draw(4, 50)
+    assert draw(3, 50)[:20] == draw(3, 20)
+    assert all(len(step.numbers) == n_numbers(step.name) for step in draw(5, 200))
+
+
+def test_every_step_is_drawn() -> None:
+    assert {step.name for step in draw(0, 5000)} == set(ACTS)
+
+
+def test_a_walk_that_fails_is_made_as_short_as_can_be() -> None:
+    steps = [Step("run", (number,)) for number in range(100)]
+    wanted = {steps[7], steps[50], steps[51]}
+    tried = []
+
+    def fails(some: Sequence[Step]) -> bool:
+        tried.append(len(some))
+        return wanted <= set(some)
+
+    assert set(shortest(steps, fails)) == wanted
+    assert len(tried) < 100
