@@ -247,3 +247,30 @@ def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
         assert kept.returncode == 1
         assert b"Traceback" not in kept.stderr
         assert "expected names in UTF-8" in kept.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["studies", "a\nb\x1b[31m"], 1),
+        (["compare", "a\nb"], 1),
+        (["methods", "--no\nsuch"], 2),
+        (["run", "--data", ""], 2),
+        (["run", "--data", "a", "--out", ""], 2),
+        (["predict", "", "--model", "a"], 2),
+        (["permute", ""], 2),
+        (["run", "--data", "a", "--workers", "9" * 30], 1),
+    ],
+)
+def test_a_mistake_is_one_line_whatever_was_typed(
+    command: list[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        found = main(command)
+    except SystemExit as left:
+        found = int(left.code or 0)
+    assert found == status
+    *usage, sentence, end = capsys.readouterr().err.split("\n")
+    assert end == "" and sentence.isprintable()
+    assert sentence.startswith("rankstudio")
+    assert bool(usage) == (status == 2)

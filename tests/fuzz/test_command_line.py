@@ -1,4 +1,4 @@
-"""Damaged files given to the terminal: a result is printed, or one sentence."""
+"""Damaged files and mistaken command lines: a result is printed, or one sentence."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import random
 from pathlib import Path
 
 import pytest
-from fuzzer import Fuzz, Outcome, refusal
+from fuzzer import LONGEST, Fuzz, Outcome, refusal
+from mistakes import Files, mistaken
 from mutations import mutated
 from samples import LETOR, damaged_letor
 
-from rankstudio.cli import main
+from rankstudio.cli import COMMANDS, main
 from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.errors import RankStudioError
 
@@ -42,3 +43,65 @@ def test_command_line(fuzz: Fuzz, capsys: pytest.CaptureFixture[str]) -> None:
         return Outcome.READ
 
     fuzz("command line", attempt, 150)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """Data, scores of them, and a run with its study and its model."""
+    folder = tmp_path_factory.mktemp("right")
+    data, out = folder / "data", folder / "out"
+    made = ["generate", data, "--documents", "120", "--queries", "12", "--features", "4"]
+    ran = ["run", "--data", data, "--lambda", "1", "--out", out]
+    scored = [
+        "predict",
+        data / "test.txt",
+        "--model",
+        out / "models/fold1.json",
+        "--out",
+        folder / "test.scores",
+    ]
+    for command in (made, ran, scored):
+        assert main([str(word) for word in command]) == 0
+    return Files(folder)
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    """Return what is in a folder, the bytes of each file."""
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.filterwarnings("ignore:networks without TLS:UserWarning")
+def test_mistakes(
+    fuzz: Fuzz, files: Files, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake is told by one sentence and the documented status, and nothing is written."""
+    right = contents(files.folder)
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        monkeypatch.chdir(folder)
+        (folder / "folder").mkdir()
+        (folder / "empty.txt").touch()
+        (folder / "binary").write_bytes(bytes(range(256)))
+        (folder / "table.csv").write_text("feature,group\n1,a\n2,a\n")
+        before = contents(folder)
+        name = rng.choice(COMMANDS)
+        command = mistaken(rng, name, files.command(name))
+        try:
+            status = main(command)
+        except SystemExit as left:
+            status = int(left.code or 0)
+        printed = capsys.readouterr()
+        assert contents(files.folder) == right, command
+        if not status:
+            return Outcome.READ
+        assert status in (1, 2), command
+        assert not printed.out, command
+        assert contents(folder) == before, command
+        sentence = printed.err.splitlines()[-1]
+        assert sentence.startswith("rankstudio: " if status == 1 else "rankstudio "), (command, sentence)
+        if status == 1:
+            return refusal(RankStudioError(sentence))
+        assert sentence.isprintable() and len(sentence) < 3 * LONGEST, (command, sentence)
+        return Outcome.REFUSED
+
+    fuzz("mistakes", attempt, 200)

@@ -1,4 +1,4 @@
-"""Plans drawn from the catalog: of any method, protocol, rule and measure, and some to be refused."""
+"""Plans drawn from the catalog: of any method, protocol, rule and measure, some refused."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from drawn_data import DrawnData
 
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 
@@ -45,20 +46,22 @@ FEW: dict[str, tuple[Any, ...]] = {
 """What would take long on any data, or must be small on small data."""
 
 MOST_COMBINATIONS = 4
+LIKELY_REFUSED = 0.05
+"""How often something is drawn that the rest of the plan does not go with."""
 
 
 def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
-    """Draw the values of a plan, as TOML has them; about one in ten is to be refused."""
+    """Draw the values of a plan, as TOML has them; about one in five is refused."""
     entry = rng.choice(methods())
     values: dict[str, Any] = {"data": str(data.place), "method": entry.key}
     measures = rng.sample(MEASURES, rng.randint(1, 3))
     values["measures"] = list(dict.fromkeys(measures))
-    values["select_by"] = _chooser(rng, data, entry)
     values["convention"] = rng.choice(list(CONVENTIONS))
     values["missing"] = rng.choice(("query_min", "query_min", "zero"))
     values["normalize"] = rng.choice(("none", "none", "query_minmax"))
     values["protocol"] = rng.choice(PROTOCOLS)
-    values["rule"] = rng.choice(RULES)
+    values["select_by"] = _chooser(rng, data, entry, values["protocol"])
+    values["rule"] = _rule(rng, entry, values["select_by"])
     values["seed"] = rng.randint(0, 99)
     if len(data.folds) > 1 and values["protocol"] == "given" and rng.random() < 0.3:
         values["folds"] = sorted(rng.sample(range(1, 4), rng.randint(1, 2)))
@@ -68,19 +71,30 @@ def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
         ranker = rng.choice(rankers)
         values["ranker"] = ranker.key
         values["ranker_parameters"] = drawn_parameters(rng, ranker, data.n_features)
-    if rng.random() < 0.2:
+    if rng.random() < (0.4 if entry.groups else LIKELY_REFUSED):
         values["groups"] = _groups(rng, data.n_features)
     if rng.random() < 0.08:
         _spoil(rng, values)
     return values
 
 
-def _chooser(rng: Random, data: DrawnData, entry: Method) -> str:
-    validated = all("vali" in parts for parts in data.folds.values())
-    if rng.random() < (0.1 if validated else 0.7):
-        return "criterion"
+def _chooser(rng: Random, data: DrawnData, entry: Method, protocol: str) -> str:
+    """Return what chooses: mostly what the folds have queries for."""
+    dealt = parse_protocol(protocol)
+    given = dealt.kind == "given" and all("vali" in parts for parts in data.folds.values())
     name = rng.choice(MEASURES)
-    return f"leave-query-out {name}" if rng.random() < (0.4 if entry.left_out else 0.03) else name
+    if rng.random() < (0.4 if entry.left_out else LIKELY_REFUSED / 2):
+        return f"leave-query-out {name}"
+    if dealt.validates or given:
+        return name if rng.random() < 0.9 else "criterion"
+    return name if rng.random() < LIKELY_REFUSED else "criterion"
+
+
+def _rule(rng: Random, entry: Method, select_by: str) -> str:
+    """Return a rule: mostly one that some model meets."""
+    rule = rng.choice(RULES)
+    unmet = (rule == "one-se" and select_by == "criterion") or (rule.startswith("at most") and entry.uses_all)
+    return "best" if unmet and rng.random() > LIKELY_REFUSED else rule
 
 
 def _groups(rng: Random, n_features: int) -> dict[str, list[int]]:

@@ -87,3 +87,4 @@ def test_what_cannot_be_expressed_or_tried_is_said(
     assert capsys.readouterr().out == expected
     assert export(moved, "fold1", tmp_path / "n.py", "--data", str(tmp_path / "none"), to="python") == 1
     assert "none" in capsys.readouterr().err
+    assert not (tmp_path / "n.py").exists()

@@ -32,6 +32,14 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
             assert text in field.editor.toolTip()
 
 
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+def test_groups_are_told_of_where_they_count_or_are_refused(form, entry):
+    form.set_plan(Plan(data="x", method=entry.key, groups={"Body": (1, 3)}))
+    assert form._groups.isVisible() == (entry.selects or not entry.groups)
+    if not entry.groups:
+        assert f"{entry.label} selects feature by feature" in form._groups.text()
+
+
 def test_a_tooltip_tells_symbol_source_range_and_default():
     text = tooltip(method("greedy-rankrls").parameter("regularization"))
     for part in ("λ", "eq. (3)", "greater than 0", "2^0..2^10"):

@@ -326,6 +326,9 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if joint and entry.key == plan.method and not entry.groups:  # a ranker has the groups that are selected
         raise PlanError(refusal_of_groups(entry, len(joint)))
     columns = {int(i): column for column, i in enumerate(feature_ids)}
+    groups = tuple(
+        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
+    )
     counting = [p for p in entry.parameters if p.counts(parameters)]
     arguments = {p.name: parameters[p.name] for p in counting}
     arguments |= {name: getattr(plan, name) for name in entry.takes}
@@ -340,9 +343,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         elif p.kind is Kind.COSTS:
             arguments[p.name] = None
     if "groups" in arguments:
-        arguments["groups"] = tuple(
-            tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
-        )
+        arguments["groups"] = groups
     made: LinearRanker = entry.load()(**arguments)
     return made
 

@@ -67,9 +67,10 @@ def test_a_ranker_has_all_features_and_so_every_group() -> None:
     assert result_of(grouped).average == result_of(plain).average
 
 
-def test_a_group_of_features_that_the_data_do_not_have_is_named() -> None:
+@pytest.mark.parametrize("method", ["greedy-rankrls", "rankrls", "rankboost"])
+def test_a_group_of_features_that_the_data_do_not_have_is_named(method: str) -> None:
     with pytest.raises(ParameterError, match="group 'far': expected ids of the dataset's features, 1 to 6"):
-        next(run(Plan("small", groups={"far": (7,)}), DATA))
+        next(run(Plan("small", method, groups={"far": (7,)}), DATA))
 
 
 def test_groups_are_kept_in_files_and_told_in_words(tmp_path: Path) -> None:
