@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 import sys
 import threading
 import time
@@ -23,6 +24,10 @@ from hypothesis import settings
 # Modules are compiled once, whatever the surroundings say: the tests start hundreds of processes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# What a shell starts with "&" ignores Ctrl+C, and so would every process that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The window speaks the system's language, and tests read English. Qt reads this where it would read LANG.
 os.environ["LANGUAGE"] = "en"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.arrays import Bytes, Ints
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import Comments
+    from rankstudio.engine.data.source import Comments
 
 _ROWS = 1 << 14  # whose bytes are copied at a time
 _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)

@@ -42,6 +42,9 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     -----
     O(n log n), and O(n³) operations on whole numbers for up to 50 differences.
 
+    SciPy's ``wilcoxon`` counts the assignments of signs as if there were no ties, which measures have by the
+    dozen, and takes differences that are rounding for differences.
+
     References
     ----------
     Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1. Pratt & Gibbons

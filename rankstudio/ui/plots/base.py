@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from pyqtgraph import GraphicsView
 from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
@@ -16,7 +17,6 @@ from rankstudio.ui.plots.axes import Axes, draw_axes
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import Draw, Layer, pen
 from rankstudio.ui.plots.menu import PlotMenu
-from rankstudio.ui.plots.pyqtgraph_parts import GraphicsView
 from rankstudio.ui.plots.readout import Line, ValueBox
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors

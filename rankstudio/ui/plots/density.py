@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
@@ -16,7 +17,6 @@ from rankstudio.ui.plots.base import CellValue, Numbers, Plot
 from rankstudio.ui.plots.figure_values import density_figure
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline, pen
-from rankstudio.ui.plots.pyqtgraph_parts import arrayToQPath, arrayToQPolygonF
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors

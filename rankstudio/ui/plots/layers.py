@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pyqtgraph import GraphicsObject
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.pyqtgraph_parts import GraphicsObject
 from rankstudio.ui.style.colors import Colors
 
 if TYPE_CHECKING:

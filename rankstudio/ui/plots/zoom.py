@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log10
 from typing import Any
 
+from pyqtgraph import ViewBox, mkPen
 from PySide6.QtCore import QRectF, Qt
 
-from rankstudio.ui.plots.pyqtgraph_parts import ViewBox, mkPen
 from rankstudio.ui.style.colors import Colors
 
 

@@ -39,7 +39,6 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.session import ShardExecutor
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
-from rankstudio.engine.support.purpose import PURPOSE
 
 _MOST_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
 _NICE = 5  # of the 19 by which a process can stand back
@@ -267,7 +266,6 @@ def _end_with(line: Connection) -> None:
 
 def _get_ready() -> None:
     """Load what every unit needs."""
-    PURPOSE.only_plans = True
     from rankstudio.engine.experiment.units import fold_context  # noqa: F401, PLC0415 - to load it is all
 
     threads.blas()

@@ -41,7 +41,8 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
 
     scikit-learn's ``lars_path_gram`` has the same path of independent features without ties. It leaves the
     minimum where two correlations are equal (G = I, r = (1, 1)) and where features depend on each other:
-    by a quarter of the greatest α on MSLR-WEB10K, whose 136 features hold sums of others.
+    by a quarter of the greatest α on MSLR-WEB10K, whose 136 features hold sums of others, and by 4 % of it
+    on MQ2008 (scikit-learn 1.9).
     """
     n = right.size
     w, entered = np.zeros(n), np.full(n, np.nan)

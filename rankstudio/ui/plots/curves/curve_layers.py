@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter
 
@@ -14,7 +15,6 @@ from rankstudio.ui.plots.curves.curve_set import Band, Curve
 from rankstudio.ui.plots.curves.curve_values import REFERENCE_DASH
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.pyqtgraph_parts import arrayToQPath, arrayToQPolygonF
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import SMALL, font
 
