@@ -1,24 +1,84 @@
-"""Files that are there already: none is replaced without ``--force``."""
+"""Files that are there already: none is replaced without ``--force``, and none that is read in any case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.standard_streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import Study
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
 _USUAL = ("convention", "select_by")  # as the data say, where a comparison does not
+_READ = (
+    *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
+    *("qrels", "runs", "groups", "preferences"),
+)
+"""Where the parser puts files and folders that commands read."""
+
+_NAMED = ("scores", "models")  # NAME=PLACE
 _FIGURES = ("criterion.png", "validation-*.png")
 
 
 def add_force_option(parser: Any) -> None:
     """Add the option that lets files be replaced."""
     parser.add_argument("--force", action="store_true", help="replace files that are there already")
+
+
+def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] = ()) -> None:
+    """Refuse to write over what the command reads, and without ``--force`` over anything.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        That the command will write.
+    args : Namespace
+        The command's; they say what it reads.
+    also : iterable of Path
+        What it reads besides.
+
+    Raises
+    ------
+    OutputError
+        The text names the file.
+    """
+    _refuse_inputs(paths, (*_inputs(args), *also))
+    refuse_existing(paths, args.force)
+
+
+def recorded_files(study: Study) -> list[Path]:
+    """Return the data files that a study records."""
+    found = (source.path for run in study.runs() for source in study.data(run.key).files)
+    return list(dict.fromkeys(found))
+
+
+def places_of(plan: Plan) -> list[Path]:
+    """Return the files and folders that a plan reads."""
+    told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""))
+    return [Path(place) for place in told if place not in ("", SAMPLE)]
+
+
+def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
+    from rankstudio.engine.data.input_files import refuse_inputs
+
+    refuse_inputs((path for path in paths if not is_standard(path)), inputs)
+
+
+def _inputs(args: Namespace) -> Iterator[Path]:
+    """Yield the files and folders that the options of a command name."""
+    for name in _READ:
+        value = getattr(args, name, None)
+        for item in value if isinstance(value, list | tuple) else [value]:
+            place = str(item).partition("=")[2] if name in _NAMED else item
+            if place:
+                yield Path(place)
 
 
 def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is such a file already") -> None:
@@ -34,8 +94,16 @@ def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is su
             raise OutputError(f"{path}: {what}; expected another place, or --force to replace it.")
 
 
-def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool, refitted: bool = False) -> None:
-    """Refuse to replace the results of another run; those of the same one are gone on with.
+def refuse_other_run(
+    plan: Plan,
+    out: Path,
+    *,
+    figures: bool,
+    force: bool,
+    refitted: bool = False,
+    study: Path | None = None,
+) -> None:
+    """Refuse to replace the results of another run, or what is read; the same run is gone on with.
 
     Raises
     ------
@@ -43,11 +111,12 @@ def refuse_other_run(plan: Plan, out: Path, *, figures: bool, force: bool, refit
     """
     from rankstudio.engine.experiment.reports import MODELS, REFITTED, RESULT_FILES, plan_of_results
 
+    models = [*sorted(out.glob(f"{MODELS}/fold*.json")), *([out / REFITTED] if refitted else [])]
+    files = [*(out / name for name in RESULT_FILES), *models]
+    _refuse_inputs(files, [*places_of(plan), *([study] if study is not None else [])])
     if plan_of_results(out) != plan:
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
-        models = [*sorted(out.glob(f"{MODELS}/fold*.json")), *([out / REFITTED] if refitted else [])]
-        files = [*(out / name for name in RESULT_FILES), *drawn, *models]
-        refuse_existing(files, force, "This is of another run")
+        refuse_existing([*files, *drawn], force, "This is of another run")
 
 
 def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:
@@ -59,6 +128,7 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
+    _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for place in data for plan in comparison.plans(place)]
     stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
     others = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]

@@ -59,9 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_parameters(parameters, methods(), "parameter_")
     ranked = parser.add_argument_group("parameters of the ranker")
-    add_parameters(
-        ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-", "--judge-"
-    )
+    add_parameters(ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-")
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
@@ -162,9 +160,6 @@ def _add_choices(what: Any) -> None:
         help="what ranks with the selected features, one of those that rank; the method's own model else",
     )
     what.add_argument(
-        "--judge", dest="ranker", choices=rankers, help=argparse.SUPPRESS
-    )  # as it was called once
-    what.add_argument(
         "--select-by",
         help=(
             "validation measure that chooses; 'leave-query-out MAP' for one of training queries, each left "
@@ -179,10 +174,8 @@ def _add_choices(what: Any) -> None:
     what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
 
 
-def add_parameters(
-    group: Any, entries: Sequence[Method], dest: str, prefix: str = "--", former: str | None = None
-) -> None:
-    """Add the options of some methods, each once, with those that have it; a former prefix is hidden."""
+def add_parameters(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
+    """Add the options of some methods, each once, with those that have it."""
     options: dict[str, list[tuple[str, Parameter]]] = {}
     for entry in entries:
         for p in entry.parameters:
@@ -196,8 +189,6 @@ def add_parameters(
             names.append("-k")  # as every paper calls it
             group.add_argument("--k", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
         group.add_argument(*names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text)
-        if former is not None:
-            group.add_argument(f"{former}{name}", dest=f"{dest}{p.name}", help=argparse.SUPPRESS)
 
 
 def _help(owners: Sequence[tuple[str, Parameter]]) -> str:

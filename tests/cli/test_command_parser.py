@@ -28,8 +28,8 @@ def test_what_may_have_been_meant_is_said(typed: str, said: str, capsys) -> None
 
 def test_hidden_options_are_not_proposed(capsys) -> None:
     with pytest.raises(SystemExit):
-        main(["run", "--judgee", "x"])
-    assert "--judge?" not in capsys.readouterr().err
+        main(["run", "--kk", "x"])
+    assert "--k?" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["-k", "--k", "--features"])

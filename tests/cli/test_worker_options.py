@@ -75,7 +75,7 @@ def test_a_comparison_goes_to_the_workers_too(folder: Path, tmp_path: Path) -> N
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f'data = "{folder}"\nmeasures = ["MAP"]\n[parameters.rankrls]\nregularization = [1.0, 2.0]\n'
-        '[[runs]]\nmethod = ["gas", "single-feature"]\njudge = "rankrls"\n'
+        '[[runs]]\nmethod = ["gas", "single-feature"]\nranker = "rankrls"\n'
     )
     for place, options in (("alone", ["--workers", "1"]), ("two", ["--workers", "2"])):
         assert main(["run", str(plan), "--out", str(tmp_path / place), *options]) == 0

@@ -25,14 +25,13 @@ N = 6
 
 LINEAR = {
     "format": "rankstudio-model",
-    "version": 1,
+    "version": 3,
     "method": "greedy-rankrls",
     "parameters": {"regularization": 2.0, "pinned": [3]},
     "origin": {"data": "Sample", "fold": 1, "test": {"MAP": 0.5}},
     "features": [{"id": 3, "name": "BM25", "weight": 0.5}, {"id": 1, "name": "é", "weight": -2}],
 }
 THRESHOLDS = LINEAR | {
-    "version": 2,
     "method": "rankboost",
     "model": {
         "kind": "thresholds",
@@ -40,7 +39,6 @@ THRESHOLDS = LINEAR | {
     },
 }
 KERNEL = LINEAR | {
-    "version": 2,
     "method": "kernel-rankrls",
     "model": {
         "kind": "kernel",
@@ -81,7 +79,7 @@ def trees() -> dict[str, Any]:
     assert isinstance(step, TreeStep)
     ids = range(1, N + 1)
     used = [{"id": i, "name": f"feature {i}", "weight": 1.0} for i in ids]
-    return LINEAR | {"version": 2, "features": used, "model": step.beyond_weights(ids)}
+    return LINEAR | {"features": used, "model": step.beyond_weights(ids)}
 
 
 def damaged(rng: random.Random, values: dict[str, Any]) -> bytes:

@@ -61,7 +61,7 @@ COMPARISONS: tuple[dict[str, Any], ...] = (
         "against": "gas/ranksvm",
         "folds": [1],
     },
-    {"title": "T", "runs": [{"method": ["rankrls"]}, {"method": "kendall", "judge": "rankrls"}]},
+    {"title": "T", "runs": [{"method": ["rankrls"]}, {"method": "kendall", "ranker": "rankrls"}]},
 )
 
 
@@ -166,7 +166,7 @@ def test_comparisons(fuzz: Fuzz) -> None:
 
 
 def results() -> tuple[bytes, ...]:
-    """Return results as earlier versions wrote them, and short ones."""
+    """Return results as version 0.1 wrote them, and short ones."""
     old = sorted((TESTS / "data" / "results-0.1").glob("*/results.json"))
     short = [{"plan": plan_as_dict(plan_from_dict(values)), "folds": []} for values in PLANS]
     return (*(path.read_bytes() for path in old[:2]), *(json.dumps(v, indent=1).encode() for v in short))

@@ -93,22 +93,34 @@ def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pyt
     assert searched == [2]
 
 
-def test_all_objects_are_searched_again_when_there_are_a_quarter_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    objects = [0] * 1000
+    clock = [5.0]
+
+    def collect(generation: int) -> None:
+        searched.append(generation)
+        clock[0] += 0.25
+
     monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
-    monkeypatch.setattr(gc, "get_objects", lambda generation: objects)
-    monkeypatch.setattr(gc, "collect", searched.append)
-    old = collect_due()
-    assert old == 1000
-    objects *= 2
-    objects = objects[:1249]
-    assert collect_due(old) == 1000  # the younger ones alone
-    objects.append(0)
-    assert collect_due(old) == 1250
+    monkeypatch.setattr(gc, "collect", collect)
+    last = collect_due(now=lambda: clock[0])
+    clock[0] += 24.0
+    assert collect_due(last, lambda: clock[0]) == last  # the younger ones alone
+    clock[0] += 1.0
+    assert collect_due(last, lambda: clock[0]) != last
     assert searched == [2, 1, 2]
+
+
+def test_objects_are_not_listed_while_others_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tuple that is being filled elsewhere must not get into a list."""
+
+    def listing(*_: object) -> list[object]:
+        raise AssertionError("a list of all objects")
+
+    monkeypatch.setattr(gc, "get_objects", listing)
+    monkeypatch.setattr(gc, "get_referrers", listing)
+    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
+    collect_due(collect_due())
 
 
 def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.printed_table import add_table_options, is_table_wanted, write_table
 from rankstudio.cli.output.text_tables import as_json, document
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.standard_streams import is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
@@ -101,8 +101,8 @@ def run(args: argparse.Namespace) -> int:
 
     form = _form(args.format, args.out)
     if args.out is not None:
-        refuse_existing([args.out], args.force)
-    compared = _compare(_finished(args.studies), args)
+        check_outputs([args.out], args)
+    compared = _compare(_finished(args), args)
     match form:
         case "json":
             found = [as_dict(c, args.seed) for c in compared]
@@ -129,14 +129,16 @@ def _form(given: str | None, out: Path | None) -> str:
     raise PlanError(f"--out: expected a file that ends with one of {endings}, or a --format, got {out}.")
 
 
-def _finished(paths: Sequence[Path]) -> list[RunResult]:
+def _finished(args: argparse.Namespace) -> list[RunResult]:
     from rankstudio.engine.experiment.storage.study import Study
 
     runs: list[RunResult] = []
-    for path in paths:
+    for path in args.studies:
         with Study.open(path, reading=True) as study:
             stored = study.runs()
             tell_damage(study, stored)
+            if args.out is not None:
+                check_outputs([args.out], args, recorded_files(study))
             runs += study.finished(stored)
     return runs
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.score_options import by_name
 from rankstudio.cli.selected_features import add_selection_options, selected_features
 from rankstudio.cli.standard_streams import (
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
-    refuse_existing([args.out], args.force)  # before a long file is read
+    check_outputs([args.out], args)  # before a long file is read
     runs = _runs(args)
     form = _form(args)
     plan = Plan(
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
-    refuse_existing(files.paths, args.force)
+    check_outputs(files.paths, args)
     comments = not args.no_comments
     if is_standard(args.out):
         _print_data(files.written_data(next(iter(files.parts.values()))), form, comments=comments)

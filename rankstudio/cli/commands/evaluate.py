@@ -15,7 +15,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.standard_streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, MeasureKind, measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
@@ -73,6 +73,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="measures (see below) with commas between; what LETOR's own script prints by default: "
         "NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP",
     )
+    parser.add_argument(
+        "--greatest-grade",
+        metavar="LABEL",
+        type=float,
+        help="the greatest label of the dataset that DATA is a part of, on which ERR depends; by default the "
+        "greatest label in DATA",
+    )
     add_column_options(parser.add_argument_group("what the columns of tables are"))
     parser.add_argument("--per-query", action="store_true", help="also print the measures of every query")
     add_memory_option(parser)
@@ -96,7 +103,9 @@ def run(args: argparse.Namespace) -> int:
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, as DATA is the standard input already")
     read, scored = input_file(args.data), input_file(source)
-    result, data, notes = evaluated(read, scored, args.convention, measures, columns_from(args))
+    result, data, notes = evaluated(
+        read, scored, args.convention, measures, columns_from(args), args.greatest_grade
+    )
     for note in notes:
         print(f"Note: {note}", file=sys.stderr)
     if args.json:
@@ -104,7 +113,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
         print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
-        print(f"{result.convention.label} convention")
+        graded = any(one.kind is MeasureKind.ERR for one in measures)
+        grade = f", ERR with the greatest grade {result.greatest_grade:g}" if graded else ""
+        print(f"{result.convention.label} convention{grade}")
         print()
         print(averages_as_text(result, measures))
         if args.per_query:

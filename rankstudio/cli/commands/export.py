@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs, places_of
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
@@ -80,15 +80,13 @@ def run(args: argparse.Namespace) -> int:
     function = score_function(model)
     files = form.files(function)
     refuse_output_with_json(args)
-    tried_on = _documents(
-        args, model
-    )  # data that cannot be read are better heard of before anything is written
+    tried_on = _documents(args, model)  # before anything is written: the data may not be readable
     if is_standard(args.out):
         if len(files) > 1:
             raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
         written = []
     else:
-        refuse_existing(form.paths(args.out).values(), args.force)
+        check_outputs([*form.paths(args.out).values()], args, _data_of(model))
         written = [str(path) for path in form.save(args.out, files)]
         if not args.json:
             print(f"Written: {', '.join(written)}", file=sys.stderr)
@@ -110,6 +108,13 @@ def _documents(args: argparse.Namespace, model: Model) -> TrialParts | None:
     from rankstudio.engine.experiment.model_data import trial_parts
 
     return None if args.data is None or args.no_proof else trial_parts(model, args.data)
+
+
+def _data_of(model: Model) -> list[Path]:
+    """Return the data that a model's plan names: the proof may read them."""
+    from rankstudio.engine.experiment.plan.toml import plan_from_dict
+
+    return places_of(plan_from_dict(model.plan)) if model.plan else []
 
 
 def _proof(

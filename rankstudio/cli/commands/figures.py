@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import ParameterError
 
@@ -102,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
     name = measure(args.measure).name if args.measure else ""
     with Study.open(args.study, reading=True) as study:
         tell_damage(study, study.runs())
+        recorded = recorded_files(study)
         source = read_study(study, no_data if args.without_data or args.list else DataOpener())
     found = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:
@@ -114,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.ui.plots.figure_files import figure_files, write_figure_files
 
     files = figure_files(tuple(made(found)), formats, style, args.dpi, args.out)
-    refuse_existing([path for path, _ in files], args.force)
+    check_outputs([path for path, _ in files], args, recorded)
     written = write_figure_files(files)
     if args.json:
         print(as_json({"written": [str(path) for path in written]}))

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.step_counter import last_state
 
 INTERRUPTED = 130
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
     data = LargeData(args.documents, args.queries, args.features, args.seed)
     files = written_files(args.folder)
-    refuse_existing(files.values(), args.force)
+    check_outputs([*files.values()], args)
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(steps, lambda done: done, data.n_documents)
     if stopped:

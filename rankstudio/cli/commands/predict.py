@@ -9,7 +9,7 @@ from pathlib import Path
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.standard_streams import STANDARD, input_file, refuse_output_with_json, write_output
 
 HELP = "score the documents of a file with a model"
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     refuse_output_with_json(args)
     if args.out is not None:
-        refuse_existing([args.out], args.force)  # before a long file is read
+        check_outputs([args.out], args)  # before a long file is read
     model = load_model(args.model)
     data = read_for(model, input_file(args.data), columns_from(args))
     for warning in (*other_names(model, data), *data.warnings):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.standard_streams import refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
@@ -63,9 +63,10 @@ def run(args: argparse.Namespace) -> int:
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
     refuse_output_with_json(args)
-    refuse_existing([args.out], args.force)
+    check_outputs([args.out], args)
     with Study.open(args.study, reading=True) as study:
         tell_damage(study, study.runs())
+        check_outputs([args.out], args, recorded_files(study))
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))

@@ -15,7 +15,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.finding_tables import findings_as_dict, found_in, shown_findings
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import Whole
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.standard_streams import write_output
 from rankstudio.cli.study_file_option import study_at
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
             if entry.lacking:
                 raise PlanError(entry.lacking)  # better now than after hours
     if args.out is not None:
-        refuse_existing([args.out], args.force)
+        check_outputs([args.out], args)
     results = _results(args, plans, dataset)
     if results is None:
         say_how_to_go_on(args, args.study)

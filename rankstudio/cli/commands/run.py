@@ -215,7 +215,7 @@ def carry_out(
     if given is not None:
         plan = _given_plan(plan, *given, dataset)
     if out is not None:
-        refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force)
+        refuse_other_run(plan, out, figures=figures, refitted=refitted, force=force, study=study)
     note = "" if "convention" in stated else _labels_note(dataset)
     for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
         print(f"Note: {warning}", file=sys.stderr)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Collection
 from pathlib import Path
 
-from rankstudio.cli.replacement import refuse_existing
+from rankstudio.cli.replacement import check_outputs, recorded_files
 from rankstudio.cli.standard_streams import STANDARD, is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.analysis.result_table.query import TESTS
@@ -90,13 +90,15 @@ def write_table(args: argparse.Namespace) -> int:
         raise PlanError("--measure and --measures: expected one of them, got both.")
     form = table_format(_form(args))
     if args.out is not None:
-        refuse_existing([args.out], args.force)
+        check_outputs([args.out], args)
     elif form.text is None:
         raise PlanError(f"--to {form.key}: expected --out FILE, as {form.label} is no text, got none.")
     sources = []
     for path in args.studies:
         with Study.open(path, reading=True) as study:
             tell_damage(study, study.runs())
+            if args.out is not None:
+                check_outputs([args.out], args, recorded_files(study))
             sources.append(read_study(study))
     runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
     names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())

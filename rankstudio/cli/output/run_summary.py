@@ -11,8 +11,10 @@ from rankstudio.engine.data.feature_groups import Groups, in_groups
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.names import MeasureKind, measure
 
 _MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
@@ -61,6 +63,8 @@ def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int)
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return what the table's numbers are, in words, and which measures there are."""
     rules = f"{convention(result.plan.convention).label} convention"
+    if any(measure(name).kind is MeasureKind.ERR for name in result.plan.evaluated):
+        rules += tr(", ERR with the greatest grade {grade:g}").format(grade=result.greatest_grade)
     match list(result.folds):
         case []:
             return "no fold was finished", ()

@@ -19,7 +19,7 @@ from rankstudio.engine.analysis.significance import (
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml, with_new_names
+from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
@@ -107,7 +107,7 @@ def load_comparison(path: str | Path) -> Comparison:
         made = Comparison(
             values.get("title", Path(path).stem),
             (data,) if isinstance(data, str) else tuple(data),
-            tuple(with_new_names(run) for run in values["runs"]),
+            tuple(values["runs"]),
             values.get("parameters", {}),
             {name: value for name, value in values.items() if name not in _OWN},
             values.get("against", ""),
@@ -125,7 +125,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
-    for name in ("method", "ranker", "judge"):
+    for name in ("method", "ranker"):
         if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
@@ -138,9 +138,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
     given = values.get("parameters", {})
-    own = [
-        run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters", "judge_parameters")
-    ]
+    own = [run.get(name, {}) for run in runs for name in ("parameters", "ranker_parameters")]
     if not isinstance(given, dict) or not _tables([*given.values(), *own]):
         raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
 

@@ -30,6 +30,7 @@ def evaluate_files(
     key: str | None,
     measures: Sequence[Measure],
     columns: Mapping[str, Any] | None = None,
+    greatest_grade: float | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure a file of scores on a data file.
 
@@ -41,6 +42,8 @@ def evaluate_files(
     measures : sequence of Measure
     columns : Mapping, optional
         What the columns of a table are, where their names do not tell.
+    greatest_grade : float, optional
+        Of the dataset that the file is a part of, for ERR; the file's own greatest label if left out.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def evaluate_files(
         )
     if data.file_rows is not None:
         scores = scores[data.file_rows]
-    return _evaluated(data_path, data, scores, key, measures)
+    return _evaluated(data_path, data, scores, key, measures, greatest_grade)
 
 
 def evaluate_model(
@@ -72,6 +75,7 @@ def evaluate_model(
     key: str | None,
     measures: Sequence[Measure],
     columns: Mapping[str, Any] | None = None,
+    greatest_grade: float | None = None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure a model on a data file, which is read as the model's data were; see `evaluate_files`.
 
@@ -82,12 +86,18 @@ def evaluate_model(
     """
     model = load_model(model_path)
     data = read_for(model, data_path, columns)
-    found, data, notes = _evaluated(data_path, data, model_scores(model, data), key, measures)
+    scores = model_scores(model, data)
+    found, data, notes = _evaluated(data_path, data, scores, key, measures, greatest_grade)
     return found, data, (*other_names(model, data), *notes)
 
 
 def _evaluated(
-    path: Path, data: RankingDataset, scores: Floats, key: str | None, measures: Sequence[Measure]
+    path: Path,
+    data: RankingDataset,
+    scores: Floats,
+    key: str | None,
+    measures: Sequence[Measure],
+    greatest_grade: float | None,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
     """Measure scores, in the order of the rows, by a convention or by the one that is usual for the data."""
     chosen = convention(key or identify(path, data).convention)
@@ -102,6 +112,6 @@ def _evaluated(
         convention=chosen,
         measures=measures,
         document_ids=ids,
-        greatest_grade=data.greatest_grade,
+        greatest_grade=greatest_grade,
     )
     return found, data, notes

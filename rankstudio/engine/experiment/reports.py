@@ -54,6 +54,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
         "convention": result.plan.convention,
+        **_defined({"greatest_grade": result.greatest_grade}),
         "complete": result.complete,
         "folds": [
             {
@@ -115,11 +116,18 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
             if values:
                 combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
                 head = (fold.fold, part, *combinations, chosen["n_features"])
-                rows.append((*head, *(values[name] for name in names)))
+                rows.append((*head, *(_undefined_blank(values[name]) for name in names)))
     if result.average:
         part = "test" if result.folds[0].test else "validation"
-        rows.append(("average", part, *("" for _ in axes), "", *(result.average[n] for n in names)))
+        rows.append(
+            ("average", part, *("" for _ in axes), "", *(_undefined_blank(result.average[n]) for n in names))
+        )
     return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
+
+
+def _undefined_blank(value: float) -> float | str:
+    """Return a measure for a table: an empty cell where ``results.json`` has null."""
+    return "" if isnan(value) else value
 
 
 def _cell(axis: Axis, value: Any) -> float | str:

@@ -40,6 +40,7 @@ from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.shards.session import ShardExecutor
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
@@ -265,6 +266,8 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 )
             )
     folds = [there[number] for number in plan.folds or there]
+    # The error of no model is the same for every λ and every set of features: nothing to choose by.
+    several = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
     for fold in folds:
         if plan.leaves_out:
             _check_left_out(plan, fold, dataset.name)
@@ -276,6 +279,8 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
+        elif plan.select_by == CRITERION and plan.criterion == LEAVE_QUERY_OUT and several:
+            _check_several_queries(plan, fold, dataset.name)
     return folds
 
 
@@ -289,6 +294,11 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
             "got {label}."
         )
         raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
+    _check_several_queries(plan, fold, data)
+
+
+def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
+    """Refuse to choose by queries that are left out where there is only one."""
     if fold.train.n_queries < 2:
         raise PlanError(
             tr(

@@ -23,7 +23,6 @@ from rankstudio.engine.support.files import read_text, write_text
 
 FORMAT = "rankstudio-model"
 VERSION = 3
-"""1 knew linear models only, 2 neither digest nor plan; what they wrote is read as before."""
 
 NORMALIZE = ("none", "query_minmax")
 MISSING = ("query_min", "zero", "refuse")
@@ -237,14 +236,11 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _model(values: Any) -> Model:
-    """Return the model in what JSON says; ValueError where it is none, DataError where it is a later one."""
+    """Return the model in what JSON says; ValueError where it is none, DataError of another version."""
     form, version = _field(values, "format", str), _field(values, "version", int)
-    if form != FORMAT or version > VERSION:
-        raise DataError(
-            f"expected {FORMAT} of version {VERSION} or before, found {shown(form)} of version {version}."
-        )
-    if version == VERSION:
-        _check_whole(values)
+    if (form, version) != (FORMAT, VERSION):
+        raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
+    _check_whole(values)
     features = tuple(
         Weight(_field(f, "id", int), _field(f, "name", str), _field(f, "weight", float))
         for f in _field(values, "features", list)
@@ -262,11 +258,12 @@ def _model(values: Any) -> Model:
 
 
 def _check_whole(values: Mapping[str, Any]) -> None:
-    """Raise ValueError where a file is not as it was written."""
+    """Raise ValueError where a file is not as it was written; one without a digest was by hand."""
     unknown = next((name for name in values if name not in _FIELDS), None)
     if unknown is not None:
         raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
-    digest, found = _field(values, "digest", str), _digest(values)
+    found = _digest(values)
+    digest = _field(values, "digest", str) if "digest" in values else found
     if digest != found:
         raise ValueError(
             f"it was changed since it was written: found {shown(digest)} as digest, expected {found}"

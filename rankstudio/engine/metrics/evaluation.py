@@ -30,11 +30,14 @@ class Evaluation(Mapping[str, float]):
         In the order in which the queries first appear.
     per_query : dict of str to ndarray of shape (Q,)
         Each measure in each query, in that order; NaN where a query has no disagreement error.
+    greatest_grade : float
+        The grade on which ERR depends: that of the convention, or of the dataset.
     """
 
     convention: Convention
     query_ids: NDArray[np.generic]
     per_query: Mapping[str, Floats]
+    greatest_grade: float = 0.0
 
     def __getitem__(self, name: str) -> float:
         return float(average(self.per_query[name]))
@@ -114,7 +117,8 @@ def evaluate(
     chosen = LETOR_MEASURES if measures is None else measures
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
-    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]))
+    used = evaluator.convention.greatest_grade or grade
+    return Evaluation(evaluator.convention, query_ids, evaluator.per_query(values[rows]), used)
 
 
 def check_grade(grade: float, labels: Floats) -> float:

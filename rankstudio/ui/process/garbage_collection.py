@@ -9,15 +9,37 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 _MILLISECONDS = 1000
 _OLDEST = 2  # of Python's generations
-_GROWTH = 1.25  # of the oldest generation, until which it is not searched again
+_REST = 100.0  # times as long as the last search of it took
 
 HOLD = threading.Lock()
 """While somebody has it, nobody searches."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """When the oldest generation was searched last.
+
+    Attributes
+    ----------
+    ended : float
+        In seconds, by the clock that :func:`collect_due` was given.
+    took : float
+        Seconds.
+    """
+
+    ended: float = 0.0
+    took: float = 0.0
+
+
+NEVER = Search()
 
 
 class GarbageCollection(QObject):
@@ -32,40 +54,41 @@ class GarbageCollection(QObject):
         super().__init__(parent)
         self.setObjectName("garbage-collection")
         gc.disable()
-        self._old = 0
+        self._last = NEVER
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)
         self._timer.start(_MILLISECONDS)
 
     @Slot()
     def _collect(self) -> None:
-        self._old = collect_due(self._old)
+        self._last = collect_due(self._last)
 
 
-def collect_due(old: int = 0) -> int:
+def collect_due(last: Search = NEVER, now: Callable[[], float] = time.monotonic) -> Search:
     """Search the oldest of Python's generations that is due by its threshold, and the younger ones.
 
-    The oldest of all is due only when it has grown by a quarter, as where Python itself decides: going
-    through the steps of ten runs takes a tenth of a second, and the window stands still meanwhile.
+    The oldest of all rests for a hundred times as long as its last search took, so that the window stands
+    still for a hundredth of the time at most: going through the steps of ten runs takes a tenth of a second.
+    Objects are not counted for this. Python counts them only by listing them, and a list made while other
+    threads work also holds tuples that are being filled, which then cannot be resized (SystemError).
 
     Parameters
     ----------
-    old : int
-        How many objects the oldest generation had after its last search.
-
-    Returns
-    -------
-    int
-        The same after this search.
+    last : Search
+        What this returned last.
+    now : callable
+        Returns seconds.
     """
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [generation for generation, (count, most) in enumerate(limits) if count > most]
-    if _OLDEST in due and len(gc.get_objects(_OLDEST)) < _GROWTH * old:
+    begin = now()
+    if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
     if not due or not HOLD.acquire(blocking=False):
-        return old
+        return last
     try:
         gc.collect(due[-1])
-        return len(gc.get_objects(_OLDEST)) if due[-1] == _OLDEST else old
+        end = now()
+        return Search(end, end - begin) if due[-1] == _OLDEST else last
     finally:
         HOLD.release()

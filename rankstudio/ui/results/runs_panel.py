@@ -15,6 +15,7 @@ from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_severa
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import edge_notes
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
@@ -109,6 +110,7 @@ class RunRow:
 
 def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
     """Return the row of a run as it is now, by what is looked at."""
+    folds = tuple(measured.folds.values())
     return RunRow(
         record.key,
         record.plan,
@@ -119,9 +121,9 @@ def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
         record.remark,
         record.can_go_on,
         record.label,
-        measure_summary(measured.plan, tuple(measured.folds.values())),
+        measure_summary(measured.plan, folds),
         measured.plan.convention,
-        " ".join(note.what for note in record.notes),
+        " ".join(note.what for note in (*record.notes, *edge_notes(measured.plan, folds))),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rankstudio.cli import main
@@ -163,3 +164,32 @@ def test_letors_own_figures(
     assert {name: f"{value:.4f}" for name, value in ours.items()} == printed
     assert main(["evaluate", *files]) == 0
     assert f"{convention} convention" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("convention", ["trec_eval", "letor4"])
+def test_run_and_evaluate_measure_a_model_alike(
+    convention: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(4)
+    folder = tmp_path / "Small"
+    folder.mkdir()
+    for name, greatest in (("train", 3), ("vali", 2), ("test", 1)):
+        lines = []
+        for query in range(1, 13):
+            for feature in rng.integers(0, 3, 6):
+                label = min(greatest, max(0, feature + rng.integers(-1, 2)))
+                other, number = rng.integers(0, 3), rng.integers(1000)
+                lines.append(f"{label} qid:{query} 1:{feature} 2:{other} #docid = GX{number:03d}\n")
+        (folder / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
+    measures = "MAP,RR,ERR,ERR@3,NDCG@3"
+    command = ["run", str(folder), "--method", "rankboost", "--rounds", "3", "--convention", convention]
+    assert main([*command, "--measures", measures, "--out", str(tmp_path / "out")]) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert results["greatest_grade"] == 3
+    assert "greatest grade 3" in capsys.readouterr().out
+    model = next((tmp_path / "out" / "models").glob("*.json"))
+    command = ["evaluate", str(folder / "test.txt"), "--model", str(model), "--convention", convention]
+    assert main([*command, "--measures", measures, "--greatest-grade", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == pytest.approx(results["folds"][0]["test"], abs=1e-15)
+    assert main([*command, "--measures", "ERR", "--greatest-grade", "0.5"]) == 1
+    assert "greatest_grade" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_mo
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "test.txt").write_text("1 qid:1 1:2\n0 qid:2 1:9\n0 qid:1 1:4\n1 qid:2 1:NULL\n")
-    values = {"format": "rankstudio-model", "version": 2, "method": "gas", "parameters": {}}
+    values = {"format": "rankstudio-model", "version": 3, "method": "gas", "parameters": {}}
     features = [{"id": 1, "name": "a", "weight": 1}]
     for origin, expected in (
         ({}, [2.0, 9.0, 4.0, 9.0]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
 
@@ -256,3 +258,16 @@ def test_sets_that_do_not_grow_from_each_other_make_a_table_too(tmp_path: Path) 
         for row in own:
             holding = [step for step in path.steps if int(row["id"]) - 1 in step.selected]
             assert float(row["criterion_per_document"]) == holding[0].criterion / path.divisor
+
+
+def test_what_no_query_defines_is_empty_in_the_table_and_null_in_json(tmp_path: Path) -> None:
+    plan = Plan("small", "rankrls", {"regularization": 1.0}, measures=("MAP", "AUC"))
+    result = finished(plan)
+    nowhere = FrozenMapping({**result.folds[0].test, "AUC": float("nan")})
+    undefined = replace(result, folds=(replace(result.folds[0], test=nowhere),))
+    write_results(undefined, tmp_path / "undefined")
+    values = json.loads((tmp_path / "undefined/results.json").read_text("utf-8"))
+    assert values["folds"][0]["test"]["AUC"] is None
+    rows = list(csv.DictReader((tmp_path / "undefined/metrics.csv").read_text("utf-8").splitlines()))
+    assert next(row["AUC"] for row in rows if row["part"] == "test") == ""
+    assert all(float(row["MAP"]) >= 0 for row in rows)

@@ -21,7 +21,7 @@ FEATURE = {"id": 3, "name": "BM25", "weight": 0.5}
 WEAK = {"id": 3, "above": 0.25, "adds": 1}
 VALUES: dict[str, Any] = {
     "format": "rankstudio-model",
-    "version": 2,
+    "version": 3,
     "method": "rankboost",
     "parameters": {},
     "origin": {"test": {"MAP": float("nan")}},
@@ -42,8 +42,13 @@ def thresholds(*weak: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "\u202e"}, r"model\.json: expected rankstudio-model .*, found '\\u202e' of version 2"),
-        ({"version": 4}, r"model\.json: expected rankstudio-model of version 3 or before, .* of version 4"),
+        ({"format": "\u202e"}, r"model\.json: expected rankstudio-model .*, found '\\u202e' of version 3"),
+        ({"version": 4}, r"model\.json: expected rankstudio-model of version 3, found .* of version 4"),
+        ({"version": 2}, r"model\.json: expected rankstudio-model of version 3, found .* of version 2"),
+        (
+            {"parameter": {}},
+            "found the field 'parameter', expected format, version, digest, method, parameters",
+        ),
         ({"version": True}, "found True as version, expected a whole number from 1 up"),
         ({"method": None}, "found None as method, expected a text"),
         ({"features": {}}, "found {} as features, expected a list"),
@@ -163,7 +168,7 @@ def test_a_file_that_was_changed_is_told_by_its_digest(tmp_path: Path) -> None:
             text.replace('"method"', '"methods"'),
             "found the field 'methods', expected format, version, digest",
         ),
-        (text.replace('"digest"', '"model"'), "there is no digest where there should be one"),
+        (text.replace('"digest"', '"model"'), "as model, expected an object"),
     ):
         path.write_text(changed)
         with pytest.raises(DataError, match=message):

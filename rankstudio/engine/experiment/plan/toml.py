@@ -16,23 +16,6 @@ from rankstudio.engine.support.files import is_there, read_text, write_text
 
 _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
-_OLD_NAMES = {"judge": "ranker", "judge_parameters": "ranker_parameters"}
-"""Fields as they were called once, in plans and in studies."""
-
-
-def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a plan under the names that they have today.
-
-    Raises
-    ------
-    PlanError
-        Where a field is there under both.
-    """
-    for old, new in _OLD_NAMES.items():
-        if old in values and new in values:
-            raise PlanError(tr("{new}: expected it once, found it also as {old}.").format(new=new, old=old))
-    return {_OLD_NAMES.get(name, name): value for name, value in values.items()}
-
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
@@ -78,7 +61,6 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
         For an unknown field or a value outside its range.
     """
     known = {f.name for f in fields(Plan)}
-    values = with_new_names(values)
     for name in values:
         if name not in known:
             raise PlanError(

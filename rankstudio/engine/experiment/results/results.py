@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,12 +16,16 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.frames import fold_frame, path_steps, step_frame
 from rankstudio.engine.experiment.results.notebook import path_html, plot_path, plot_run, run_html
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Note, Step
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+_LEAST_GRID = 3  # values, so that not every choice is an end
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +159,8 @@ class FoldResult:
     per_query : Mapping of str to ndarray of shape (Q,)
         The chosen model's measures in each query of the test part, or of the validation part where there is
         no test part, in the order of the data: for paired tests between runs.
+    greatest_grade : float
+        The greatest label of the dataset, by which ERR was measured; NaN of a run of an earlier version.
     """
 
     fold: int
@@ -164,6 +171,7 @@ class FoldResult:
     paths: tuple[PathResult, ...]
     baseline: Baseline
     per_query: Mapping[str, Floats] = field(default_factory=dict)
+    greatest_grade: float = math.nan
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -222,9 +230,19 @@ class RunResult:
         return _mean([fold.baseline.test or fold.baseline.validation for fold in self.folds])
 
     @property
+    def greatest_grade(self) -> float:
+        """The grade on which ERR depends: that of the convention, or the greatest label of the dataset.
+
+        NaN where no fold is finished, or an earlier version measured.
+        """
+        known = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
+        return convention(self.plan.convention).greatest_grade or max(known, default=math.nan)
+
+    @property
     def notes(self) -> tuple[Note, ...]:
-        """What the methods say of the results, the first of each kind."""
-        return notes_of(path for fold in self.folds for path in fold.paths)
+        """What the methods say of the results, the first of each kind, and chosen values at a grid's ends."""
+        said = notes_of(path for fold in self.folds for path in fold.paths)
+        return (*said, *edge_notes(self.plan, self.folds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each fold: what validation chose, and what the chosen model measured.
@@ -277,6 +295,32 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
         for note in path.notes:
             first.setdefault(note.kind, note)
     return tuple(first.values())
+
+
+def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
+    """Return a note for each end of a grid that was chosen: better values may lie beyond it.
+
+    Of two values both are ends, which says nothing; those are left out.
+    """
+    smallest = (
+        tr("{label} = {value} is the smallest value tried; smaller values may be better."),
+        tr("{label} = {value}, the smallest value tried, is chosen in {n} of {total} folds."),
+    )
+    largest = (
+        tr("{label} = {value} is the largest value tried; larger values may be better."),
+        tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
+    )
+    found = []
+    for place, axis in enumerate(plan.axes):
+        if not axis.is_grid or len(axis.values) < _LEAST_GRID:
+            continue
+        for end, (of_one, of_several) in ((axis.values[0], smallest), (axis.values[-1], largest)):
+            n = sum(fold.chosen.unit.values[place] == end for fold in folds)
+            text = of_one if len(folds) == 1 else of_several
+            if n:
+                value = axis.format(end)
+                found.append(Note(text.format(label=axis.label, value=value, n=n, total=len(folds))))
+    return tuple(found)
 
 
 def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -184,14 +184,14 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
-        errors = arrays.get("errors", np.empty(0))  # not there in what older versions stored
+        errors = arrays["errors"]
         return PathResult(
             unit,
             _steps(header, arrays, tuple(ids), stored),
             FrozenMapping(_measured(names, arrays["validation"], len(header["kinds"]))),
             _divisor(header["divisor"]),
             StepKind(header["along"]),
-            notes=tuple(map(Note, sequence(header.get("notes", []), str))),
+            notes=tuple(map(Note, sequence(header["notes"], str))),
             standard_errors=FrozenMapping(
                 _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
@@ -204,7 +204,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, all but its paths."""
-    baseline = result.baseline
+    baseline, grade = result.baseline, result.greatest_grade
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
         "selected": list(result.selected),
@@ -216,6 +216,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
             "test": dict(baseline.test),
         },
         "per_query": {name: values.tolist() for name, values in result.per_query.items()},
+        **({} if math.isnan(grade) else {"greatest_grade": grade}),
     }
 
 
@@ -248,7 +249,7 @@ def fold_from_values(
     step = next(step for step in path.steps if step.number == values["chosen"]["number"])
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
-    queries = {name: np.array(sequence(row, float)) for name, row in values.get("per_query", {}).items()}
+    queries = {name: np.array(sequence(row, float)) for name, row in values["per_query"].items()}
     if (queries and set(queries) != set(names)) or len({row.size for row in queries.values()}) > 1:
         raise ValueError("expected each measure in each query")
     return FoldResult(
@@ -260,6 +261,7 @@ def fold_from_values(
         tuple(path for (number, _), path in sorted(units.items()) if number == fold),
         _baseline(values["baseline"], names, ids),
         FrozenMapping(queries),
+        exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
     )
 
 

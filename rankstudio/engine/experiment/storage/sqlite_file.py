@@ -15,14 +15,14 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
 from rankstudio.engine.experiment.storage import sqlite_log, sqlite_schema, study_rows
-from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, Migration, Row
+from rankstudio.engine.experiment.storage.study_rows import VERSION, Row
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import create_file
 
@@ -54,8 +54,6 @@ class StudyFile:
     ----------
     path : str or Path
         Of a file that :func:`create` made.
-    migrations : sequence of str or callable
-        SQL, or what is called with the database; see :data:`MIGRATIONS`.
     reading : bool
         Whether a file that may not be written is opened too; then nothing can be stored in it.
 
@@ -68,19 +66,16 @@ class StudyFile:
     Raises
     ------
     StoreError
-        Where there is no such file, it is none of ours, damaged or of a newer version, another process
+        Where there is no such file, it is none of ours, damaged or of another version, another process
         owns it, or it cannot be written.
     """
 
-    def __init__(
-        self, path: str | Path, migrations: Sequence[Migration] = MIGRATIONS, *, reading: bool = False
-    ) -> None:
+    def __init__(self, path: str | Path, *, reading: bool = False) -> None:
         self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
         _refuse_long_name(self.path)
         self._turn = threading.RLock()
-        self._migrations = migrations
         self.read_only = reading and self.path.is_file() and not _writable(self.path)
-        self._db = (_copied if self.read_only else _open)(self.path, migrations)
+        self._db = (_copied if self.read_only else _open)(self.path)
         self._file = _identity(self.path)
 
     def move_to(self, path: str | Path) -> None:
@@ -118,7 +113,7 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            other = _open(path, self._migrations)
+            other = _open(path)
             self.close()
             self._db, self.path, self._file, self.read_only = other, path, _identity(path), False
 
@@ -175,10 +170,10 @@ class StudyFile:
             self._db.close()
 
 
-def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
-    """Return a connection that owns the file of a sound study, brought to the newest version."""
+def _open(path: Path) -> sqlite3.Connection:
+    """Return a connection that owns the file of a sound study."""
     with _copy(path) if Path(f"{path}-journal").exists() else nullcontext() as copy:
-        _inspect(path, migrations, copy)
+        _inspect(path, copy)
     if not _writable(path):
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would call it a fault of the disk
     with in_words(path):
@@ -188,7 +183,6 @@ def _open(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     try:
         with in_words(path):
             _own(db, path)
-            _migrate(db, migrations)
         with suppress(OSError):  # who is refused hears of another program
             _owner_file(path).write_text(str(os.getpid()), encoding="ascii")
     except BaseException:
@@ -201,16 +195,15 @@ def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def _copied(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study that may not be written, brought to the newest version."""
+def _copied(path: Path) -> sqlite3.Connection:
+    """Return a copy in memory of a sound study that may not be written."""
     with _copy(path) if _has_log(path) else nullcontext() as copy:
-        _inspect(path, migrations, copy)
+        _inspect(path, copy)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
         with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
             db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             db.text_factory = study_rows.as_text
             source.backup(db)
-            _migrate(db, migrations)
     return db
 
 
@@ -249,19 +242,7 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
-def _migrate(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    for number, migration in enumerate(migrations[version:], start=version + 1):
-        sqlite_schema.apply(db, migration, number)
-    if version < len(migrations):
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # an older RankStudio sees it at once
-
-
-def create(
-    path: str | Path,
-    migrations: Sequence[Migration] = MIGRATIONS,
-    fill: Callable[[sqlite3.Connection], None] = lambda _: None,
-) -> None:
+def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda _: None) -> None:
     """Make the file of a study, with what is filled in at once.
 
     Made in memory and given its name in one piece, only where nothing is yet, so that neither a second
@@ -270,8 +251,6 @@ def create(
     Parameters
     ----------
     path : str or Path
-    migrations : sequence of str or callable
-        As for :class:`StudyFile`.
     fill : callable
         Writes what a new study has in it.
 
@@ -284,8 +263,7 @@ def create(
     _refuse_long_name(path)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        for number, migration in enumerate(migrations, start=1):
-            sqlite_schema.apply(db, migration, number)
+        sqlite_schema.make_tables(db)
         fill(db)
         content = db.serialize()
     try:
@@ -320,8 +298,8 @@ def in_words(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {tr(_IN_WORDS.get(code, str(error)))}.") from error
 
 
-def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = None) -> None:
-    """Refuse what is no sound study of a version up to the newest, without writing anywhere near it.
+def _inspect(path: Path, copy: Path | None = None) -> None:
+    """Refuse what is no sound study of the present version, without writing anywhere near it.
 
     What is looked at is the copy, where there is one.
     """
@@ -340,12 +318,12 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if found != APPLICATION_ID or version < 1:
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
-        if version > len(migrations):
+        if version != VERSION:
             raise StoreError(
                 tr(
-                    "{path}: the study is of version {version}, made by a newer RankStudio; expected "
-                    "{n_migrations} or before."
-                ).format(path=path, version=version, n_migrations=len(migrations))
+                    "{path}: the study is in version {version} of the format, made by another RankStudio; "
+                    "expected version {expected}."
+                ).format(path=path, version=version, expected=VERSION)
             )
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
@@ -356,7 +334,7 @@ def _inspect(path: Path, migrations: Sequence[Migration], copy: Path | None = No
                     "without this file the study opens as it was before."
                 ).format(path=path)
             )
-        if sqlite_schema.is_foreign(db, migrations, version):
+        if sqlite_schema.is_foreign(db):
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
 
 

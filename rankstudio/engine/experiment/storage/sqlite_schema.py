@@ -1,13 +1,13 @@
-"""The tables of a study: made and brought to newer versions by migrations, and held against these."""
+"""The tables of a study: made, and what a file has held against them."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from rankstudio.engine.experiment.storage.study_rows import Migration
+from rankstudio.engine.experiment.storage.study_rows import TABLES, VERSION
 
 _ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
 """How much there is in a file that does something by itself when it is written or read."""
@@ -20,15 +20,9 @@ _KEYS = """
     WHERE m.type = 'table' AND k.origin <> 'c'"""
 
 
-def apply(db: sqlite3.Connection, migration: Migration, number: int) -> None:
-    """Carry out one migration, wholly or not at all."""
-    with all_or_nothing(db):
-        if callable(migration):
-            migration(db)
-        else:
-            for statement in filter(str.strip, migration.split(";")):
-                db.execute(statement)
-        db.execute(f"PRAGMA user_version = {number}")
+def make_tables(db: sqlite3.Connection) -> None:
+    """Make the tables of a study in an empty database."""
+    db.executescript(f"{TABLES} PRAGMA user_version = {VERSION}")
 
 
 @contextmanager
@@ -44,18 +38,12 @@ def all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def is_foreign(db: sqlite3.Connection, migrations: Sequence[Migration], version: int) -> bool:
-    """Tell whether there is anything else in a file than the tables of a study of a version."""
-    known = _columns(db) & _columns_of(migrations)
-    return bool(db.execute(_ACTIVE).fetchone()[0]) or known != _columns_of(migrations[:version])
-
-
-def _columns_of(migrations: Sequence[Migration]) -> set[tuple[Any, ...]]:
-    """Return the tables that migrations make, each with every column and key."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for number, migration in enumerate(migrations, start=1):
-            apply(db, migration, number)
-        return _columns(db)
+def is_foreign(db: sqlite3.Connection) -> bool:
+    """Tell whether a file lacks a table of a study, has it otherwise, or does something by itself."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        make_tables(empty)
+        ours = _columns(empty)
+    return bool(db.execute(_ACTIVE).fetchone()[0]) or not ours <= _columns(db)
 
 
 def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:

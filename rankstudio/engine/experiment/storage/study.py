@@ -273,7 +273,7 @@ class Study:
                         path=self.path, fold=fold, was=was, expected=expected
                     )
                 )
-            with suppress(StoreError):  # what was damaged before there were digests
+            with suppress(StoreError):  # sound, and yet no path: its digest was made of what was damaged
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
         return units

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
-
-Migration = str | Callable[[sqlite3.Connection], None]
 
 _DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
 _RUN = ("plan", "same", "versions", "created")
@@ -105,28 +103,6 @@ def as_text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _add_digests(db: sqlite3.Connection) -> None:
-    """Take the rows of a study that has no digests yet as they are: the migration to version 2."""
-    for table in ("study", "dataset", "run", "unit", "fold"):
-        names = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
-        db.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
-        for (row,) in db.execute(f"SELECT rowid FROM {table}").fetchall():
-            cells = db.execute(f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?", (row,)).fetchone()
-            digest = _digest(dict(zip(names, cells, strict=True)))
-            db.execute(f"UPDATE {table} SET digest = ? WHERE rowid = ?", (digest, row))
-
-
-def _bind_results(db: sqlite3.Connection) -> None:
-    """Have the digests of results cover what they are results of: the migration to version 4."""
-    for table in _RESULTS:
-        names = ", ".join(COLUMNS[table])
-        for (rowid,) in db.execute(f"SELECT rowid FROM {table}").fetchall():
-            found = db.execute(f"SELECT rowid, digest, NULL, {names} FROM {table} WHERE rowid = ?", (rowid,))
-            row = row_of(table, found.fetchone())
-            if row.sound:
-                write(db, table, **row.values)
-
-
 def _digest(values: Mapping[str, Any]) -> str:
     """Return the digest of the cells of a row; empty ones do not count, so that a new column changes none."""
     digest = blake2b(digest_size=16)
@@ -139,40 +115,34 @@ def _digest(values: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-MIGRATIONS: tuple[Migration, ...] = (
-    """
-    CREATE TABLE study (title TEXT NOT NULL, created TEXT NOT NULL, versions TEXT NOT NULL);
+VERSION = 7
+"""Of the tables; a study of another one is not read."""
+
+TABLES = """
+    CREATE TABLE study (
+        title TEXT NOT NULL, created TEXT NOT NULL, versions TEXT NOT NULL, digest TEXT NOT NULL DEFAULT '');
     CREATE TABLE dataset (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, place TEXT NOT NULL, checksum TEXT NOT NULL,
         files TEXT NOT NULL, folds TEXT NOT NULL, feature_ids TEXT NOT NULL, feature_names TEXT NOT NULL,
-        UNIQUE (checksum, place));
+        digest TEXT NOT NULL DEFAULT '', UNIQUE (checksum, place));
     CREATE TABLE run (
         id INTEGER PRIMARY KEY, dataset INTEGER NOT NULL REFERENCES dataset, plan TEXT NOT NULL,
-        same TEXT NOT NULL, versions TEXT NOT NULL, created TEXT NOT NULL, finished TEXT, seconds REAL);
+        same TEXT NOT NULL, versions TEXT NOT NULL, created TEXT NOT NULL, finished TEXT, seconds REAL,
+        digest TEXT NOT NULL DEFAULT '');
     CREATE TABLE unit (
         run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, position INTEGER NOT NULL,
         setting TEXT NOT NULL, seconds REAL NOT NULL, payload BLOB NOT NULL,
-        PRIMARY KEY (run, fold, position));
+        digest TEXT NOT NULL DEFAULT '', PRIMARY KEY (run, fold, position));
     CREATE TABLE fold (
         run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, payload TEXT NOT NULL,
-        PRIMARY KEY (run, fold));
-    """,
-    _add_digests,
-    "CREATE TABLE removed (run INTEGER PRIMARY KEY REFERENCES run, digest TEXT NOT NULL)",
-    _bind_results,
-    """
+        digest TEXT NOT NULL DEFAULT '', PRIMARY KEY (run, fold));
+    CREATE TABLE removed (run INTEGER PRIMARY KEY REFERENCES run, digest TEXT NOT NULL);
     CREATE TABLE label (
         run INTEGER PRIMARY KEY REFERENCES run, name TEXT NOT NULL, note TEXT NOT NULL, tags TEXT NOT NULL,
-        hidden INTEGER NOT NULL, digest TEXT NOT NULL)
-    """,
-    """
+        hidden INTEGER NOT NULL, digest TEXT NOT NULL);
     CREATE TABLE seal (
-        id INTEGER PRIMARY KEY, sealed INTEGER NOT NULL, happened TEXT NOT NULL, digest TEXT NOT NULL)
-    """,
-    """
+        id INTEGER PRIMARY KEY, sealed INTEGER NOT NULL, happened TEXT NOT NULL, digest TEXT NOT NULL);
     CREATE TABLE report (
         id INTEGER PRIMARY KEY, question TEXT NOT NULL, notes TEXT NOT NULL, sections TEXT NOT NULL,
-        digest TEXT NOT NULL)
-    """,
-)
-"""The n-th makes a file of version n from one of version n - 1; the first one's is empty."""
+        digest TEXT NOT NULL);
+"""

@@ -232,6 +232,7 @@ class FoldContext:
             tuple(paths),
             self.baseline,
             FrozenMapping(self.per_query(chosen.step)),
+            self.fold.train.greatest_grade,
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:

@@ -23,7 +23,9 @@ GREEDY_RANKRLS = Method(
     title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
     summary=(
         "Adds one feature at a time: the one with which RankRLS, trained with each query left out in "
-        "turn, predicts the left-out queries best. The shortcut makes this exact and fast."
+        "turn, predicts the left-out queries best. The shortcut makes this exact and fast. Unlike in the "
+        "paper's Algorithm 1, features that are constant within every query come last, even where every "
+        "other candidate raises the error."
     ),
     formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,

@@ -65,9 +65,8 @@ class TreeStep(Step):
     Attributes
     ----------
     grown : object
-        The model of the whole run, to which later rounds add trees, and with it the binned training data:
-        one for all steps. Data of several shards go when the run ends. The first ``number`` trees are this
-        step's.
+        The model of the whole run, to which later rounds add trees: one for all steps, of which the first
+        ``number`` trees are this step's. The binned training data are let go when the run ends.
     """
 
     linear: ClassVar[bool] = False
@@ -223,18 +222,20 @@ class LambdaMART(LinearRanker):
         loss = _Loss(data, parameters["lambdarank_truncation_level"])
         features, number = dict[int, None](), 0
         coef = np.zeros(data.X.shape[1])
-        for _ in range(n_rounds):
-            nothing_gained = booster.update()
-            if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
-                number += 1
-                total = booster.feature_importance("gain", iteration=number)
-                features.update(dict.fromkeys(_used(total - coef)))
-                coef = total
-                yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
-            if nothing_gained and parameters["feature_fraction"] == 1.0:
-                break
-        if isinstance(data, ShardedQueryData):  # a path may have one run for each number of features
-            grown.booster = _without_data(booster.model_to_string())
+        try:
+            for _ in range(n_rounds):
+                nothing_gained = booster.update()
+                if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
+                    number += 1
+                    total = booster.feature_importance("gain", iteration=number)
+                    features.update(dict.fromkeys(_used(total - coef)))
+                    coef = total
+                    yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
+                if nothing_gained and parameters["feature_fraction"] == 1.0:
+                    break
+        finally:  # also where nobody asks for more: the bins and histograms of a run are megabytes
+            if number:
+                grown.booster = _without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
         """Return what LightGBM is told."""

@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
 from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -136,8 +137,21 @@ def informative(data: QueryData) -> Bools:
 
 
 def best_first(scores: Floats, k: int) -> Ints:
-    """Return the columns of the k greatest scores, of equal ones the lowest column first."""
-    return np.argsort(-scores, kind="stable")[:k].astype(np.int64)
+    """Return the columns of the k greatest scores, of equal ones the lowest column first.
+
+    Scores are equal that differ by rounding only, as in greedy RankRLS: sums over queries in another order
+    have other last bits, and must not decide.
+    """
+    order = np.argsort(-scores, kind="stable").astype(np.int64)
+    known = np.abs(scores[np.isfinite(scores)])
+    tie = TIE * float(known.max(initial=0.0))
+    descending, starts = scores[order].tolist(), [0]
+    for place, score in enumerate(descending):
+        if not score >= descending[starts[-1]] - tie:  # not a number: for itself, at the end
+            starts.append(place)
+    level = np.zeros(order.size, dtype=np.int64)
+    level[starts[1:]] = 1
+    return order[np.lexsort((order, np.cumsum(level)))][:k]
 
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:

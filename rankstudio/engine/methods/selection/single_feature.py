@@ -89,8 +89,8 @@ class SingleFeatureRanking(PathSelector):
         scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
         gains = scores if higher else -scores
-        # The disagreement error is NaN where no query has a pair.
-        gains = np.nan_to_num(gains, nan=np.finfo(np.float64).min)
+        # The disagreement error is NaN where no query has a pair: that comes after every number.
+        gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
         # Of a measure of which less is better, all of which go from 0 to 1, what is missing to 1.

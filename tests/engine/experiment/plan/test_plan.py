@@ -116,7 +116,6 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             PlanError,
             "λ1, λ2: expected at most 100000 combinations of values, got 998001.",
         ),
-        ("data = 'x'\njudge = 'rankrls'\nranker = 'ranksvm'", PlanError, "found it also as judge."),
         (
             "data = 'x'\npreferences = 3",
             PlanError,
@@ -124,11 +123,11 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ),
         ("data = 'x'\n[preferences]\nchecksum = 'a'", PlanError, "preferences: expected a table with path"),
         ("data = 'x'\n[preferences]\npath = 3", PlanError, "preferences: expected a table with path"),
-        ("data = 'x'\njudge = 3", PlanError, "ranker: expected a text, got 3"),
-        ("data = 'x'\njudge = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
-        ("data = 'x'\njudge = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
+        ("data = 'x'\nranker = 3", PlanError, "ranker: expected a text, got 3"),
+        ("data = 'x'\nranker = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
+        ("data = 'x'\nranker = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
         (
-            "data = 'x'\nmethod = 'ranksvm'\njudge = 'rankrls'",
+            "data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'",
             PlanError,
             "ranker: expected none, as RankSVM selects no features, got 'rankrls'",
         ),
@@ -137,14 +136,14 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
             PlanError,
             "ranker_parameters: expected none without a ranker, got {'C': 3}",
         ),
-        ("data = 'x'\njudge_parameters = 3", PlanError, "ranker_parameters: expected a table, got 3"),
+        ("data = 'x'\nranker_parameters = 3", PlanError, "ranker_parameters: expected a table, got 3"),
         (
-            "data = 'x'\njudge = 'ranksvm'\n[ranker_parameters]\nregularization = 3",
+            "data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nregularization = 3",
             PlanError,
             "RankSVM has no parameter 'regularization'; it has C, ",
         ),
         (
-            "data = 'x'\njudge = 'ranksvm'\n[ranker_parameters]\nC = -1",
+            "data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1",
             PlanError,
             "plan.toml: C: expected numbers greater than 0",
         ),
@@ -353,31 +352,6 @@ def test_one_value_in_a_list_is_that_value() -> None:
     assert Plan("x", parameters={"n_features_to_select": [3], "algorithm": ["auto"]}) == Plan(
         "x", parameters={"n_features_to_select": 3}
     )
-
-
-def test_plans_of_old_studies_are_the_plans_of_today() -> None:
-    """Literals of what the store wrote before rankers had that name, and a parameter several values."""
-    plain = (
-        '{"convention": "letor4", "folds": [], "measures": ["MAP", "P@10", "MeanNDCG", "NDCG@10"], '
-        '"method": "greedy-rankrls", "missing": "query_min", "normalize": "none", "parameters": '
-        '{"algorithm": "auto", "banned": [], "costs": [], "fitting": "pre", "pinned": [], "regularization": '
-        "[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0], "
-        '"search": "forward", "size_penalty": 0.0}, "protocol": "given", "rule": "best", "seed": 0, '
-        '"select_by": "MAP"}'
-    )
-    ranked = (
-        '{"convention": "letor4", "folds": [], "judge": "ranksvm", "judge_parameters": {"C": [0.25, 1.0], '
-        '"loss": "squared_hinge", "max_iter": 1000, "solver": "auto", "tol": 1e-06}, '
-        '"measures": ["MAP", "P@10", "MeanNDCG", "NDCG@10"], "method": "rfe", "missing": "query_min", '
-        '"normalize": "none", "parameters": {"C": 0.01, "importance": "weight", '
-        '"n_features_to_select": 3, "ranker": "rankrls", "regularization": [1.0, 2.0]}, '
-        '"protocol": "given", "rule": "best", "seed": 0, "select_by": "MAP"}'
-    )
-    own = {"regularization": (1.0, 2.0), "n_features_to_select": 3}
-    plan = Plan("x", "rfe", own, ranker="ranksvm", ranker_parameters={"C": "1, 0.25"})
-    for stored, made in ((plain, Plan("x")), (ranked, plan)):
-        assert plan_from_dict({"data": "x", **json.loads(stored)}) == made
-    assert json.dumps(plan.combinations[1].values) == "[1.0, 1.0]"
 
 
 def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:

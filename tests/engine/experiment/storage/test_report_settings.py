@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, write
 
 WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
 
@@ -24,17 +22,6 @@ def test_what_is_written_is_there_when_the_study_is_opened_again(tmp_path: Path)
     with Study.open(path) as study:
         assert study.report_settings == WRITTEN
         assert study.damage() == ()
-
-
-def test_a_study_of_the_version_before_can_have_a_report(tmp_path: Path) -> None:
-    def fill(db: sqlite3.Connection) -> None:
-        write(db, "study", title="old", created="2026-01-01T00:00:00+00:00", versions="{}")
-
-    path = tmp_path / "one.rankstudio"
-    sqlite_file.create(path, MIGRATIONS[:6], fill=fill)
-    with Study.open(path) as study:
-        study.set_report_settings(WRITTEN)
-        assert study.report_settings == WRITTEN
 
 
 @pytest.mark.parametrize("change", ["question = 'forged'", "sections = 'no json'"])

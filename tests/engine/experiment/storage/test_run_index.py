@@ -18,10 +18,8 @@ from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage import study as store
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
-from rankstudio.engine.experiment.storage.sqlite_file import MIGRATIONS
 from rankstudio.engine.experiment.storage.study import Study
 
 
@@ -133,15 +131,6 @@ def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> N
             study.begin(PLAN, changed)
         study.remove(key)
         study.begin(PLAN, changed)
-
-
-def test_a_study_from_before_runs_could_be_restored_is_brought_up_to_date(path: Path) -> None:
-    study_file.create(path, MIGRATIONS[:1])
-    with Study.open(path) as study:
-        assert (study.runs(), study.last_id, study.seal_marks) == ([], 0, ())
-        study.note_seal(SealMark(True, "2026-11-22T02:30:00+00:00"))
-        study.remove(study.begin(PLAN, dataset()))
-        assert (study.runs(), study.last_id) == ([], 1)
 
 
 def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:

@@ -9,10 +9,8 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_rows import MIGRATIONS, write
 
 LABEL = RunLabel("for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True)
 
@@ -32,17 +30,6 @@ def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Pat
     with Study.open(path) as study:
         assert (study.label(first), study.label(second)) == (LABEL, RunLabel())
         assert study.damage() == ()
-
-
-def test_a_study_of_the_version_before_opens_and_can_be_labelled(path: Path) -> None:
-    def fill(db: sqlite3.Connection) -> None:
-        write(db, "study", title="old", created="2026-01-01T00:00:00+00:00", versions="{}")
-
-    sqlite_file.create(path, MIGRATIONS[:4], fill=fill)
-    with Study.open(path) as study:
-        run = study.begin(Plan("small"), dataset())
-        study.set_label(run, LABEL)
-        assert study.label(run) == LABEL
 
 
 @pytest.mark.parametrize("change", ["name = 'forged'", "tags = 'no json'", "hidden = 0"])

@@ -26,7 +26,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, results_as_dict
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
-from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID, MIGRATIONS, StudyFile
+from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.versions import versions
 
@@ -236,31 +236,7 @@ def test_threads_share_a_study(path: Path) -> None:
         assert [s.n_finished for s in study.runs()] == [6] * 8
 
 
-# Versions
-
-
-def test_an_older_study_is_brought_up_to_date_and_keeps_what_it_has(path: Path) -> None:
-    result, study = fill(path)
-    study.close()
-    later = (*MIGRATIONS, "ALTER TABLE run ADD COLUMN note TEXT; CREATE TABLE later (value)")
-    file = StudyFile(path, later)
-    assert file.rows("PRAGMA user_version") == [(len(later),)]
-    assert file.rows("SELECT note FROM run") == [(None,)]
-    run_key = Study(file).runs()[0].key
-    assert results_as_dict(Study(file).result(run_key)) == results_as_dict(result)
-    file.close()
-    with pytest.raises(StoreError, match="made by a newer RankStudio"):
-        Study.open(path)
-
-
-def test_a_migration_that_fails_leaves_the_study_as_it_was(path: Path) -> None:
-    fill(path)[1].close()
-    broken = (*MIGRATIONS, "CREATE TABLE later (value); CREATE TABLE run (again)")
-    with pytest.raises(StoreError, match="already exists"):
-        StudyFile(path, broken)
-    with Study.open(path) as study:
-        assert study._file.rows("SELECT name FROM sqlite_master WHERE name = 'later'") == []
-        assert study.runs()[0].n_finished == 6
+# The file
 
 
 def test_the_file_says_what_it_is(path: Path) -> None:

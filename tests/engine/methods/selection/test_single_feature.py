@@ -78,3 +78,18 @@ def test_conventions(selector: type) -> None:
 def test_bad_parameters_are_refused(selector: SingleFeatureRanking, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         selector.fit(*ranking_problem()[:2], qid=ranking_problem()[2])
+
+
+@pytest.mark.parametrize("measure", ["NDCG@10", "MAP", "Disagreement"])
+def test_equal_scores_go_by_column_whatever_the_order_of_the_queries(measure: str) -> None:
+    rng = np.random.default_rng(3)
+    queries = []
+    for _ in range(9):  # two queries that differ in which of two features ranks how: their means are equal
+        values, labels = rng.random((7, 2)), rng.integers(0, 3, 7).astype(float)
+        queries += [(values, labels), (values[:, ::-1], labels)]
+    for _ in range(30):
+        order = rng.permutation(len(queries))
+        X = np.concatenate([queries[q][0] for q in order])
+        y = np.concatenate([queries[q][1] for q in order])
+        selector = SingleFeatureRanking(measure=measure).fit(X, y, qid=np.repeat(order, 7))
+        assert selector.selection_order_.tolist() == [0, 1]

@@ -40,7 +40,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     where ^ is centring inside each query and w_q are the weights learned from all other queries. The
     errors are exact; no model is trained for them. Ties, up to the rounding of that sum, go to the feature
-    that comes first. Features that are constant inside every query come after all others.
+    that comes first. Features that are constant inside every query come after all others, which differs
+    from Algorithm 1 where every other candidate raises the error.
 
     X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
 
