@@ -151,7 +151,8 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
     theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
 ) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
-        for _ in range(3):
+        for rule in ("best", "at most 2", "at most 3"):
+            window.session.change("editing", rule=rule)
             window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].state is RunState.RUNNING)
         first, second, third = window.runs.records

@@ -14,7 +14,6 @@ import numpy as np
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -251,9 +250,3 @@ class RunRecord:
     def combination_of(self, values: tuple[Any, ...]) -> int | None:
         """Return the position of the combination with these values, or None."""
         return self.combinations.index(values) if values in self.combinations else None
-
-    def answers(self, plan: Plan, dataset: FoldedDataset | None) -> bool:
-        """Tell whether its paths are those that a plan asks for, the values of the grid apart."""
-        if dataset is not self.dataset or plan.method != self.plan.method:
-            return False
-        return path_plan(plan) == path_plan(self.plan)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
@@ -143,11 +142,6 @@ class Session(QObject):
     def read_as_planned(self) -> bool:
         """Whether the open data were read and divided as the plan says by now."""
         return self._reading == reading(self.plan)
-
-    @property
-    def axis(self) -> Axis | None:
-        """The grid that the slider moves: the plan's first one."""
-        return next((axis for axis in self.plan.axes if axis.is_grid), None)
 
     def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
         """Work on other data from now on.
