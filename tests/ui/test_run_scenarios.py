@@ -123,6 +123,30 @@ def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(
             assert [row.state for row in window.sections.results.panel.rows()] == [state]
 
 
+def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    gate = Gate()
+    gate.hold_after(6)  # in the middle of the first path
+    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+        window.closing.connect(gate.open)
+        window.commands["run"].trigger()
+        wait_until(lambda: gate.holds)
+        record = window.runs.records[0]
+        wait_until(lambda: any(record.growing.values()))
+        window.commands["stop"].trigger()
+        gate.open()
+        wait_until(lambda: record.state.ended)
+        assert len(ys(window, 0, "criterion"))
+        window.sections.data.panel.foldChosen.emit(1)  # and no longer the fold that the run is at
+        window.commands["go_on"].trigger()
+        assert not len(ys(window, 0, "criterion"))
+        wait_until(lambda: record.state.ended)
+        settle(window)
+        for setting in range(3):
+            np.testing.assert_array_equal(
+                ys(window, setting, "criterion"), record.paths[1, setting].criterion
+            )
+
+
 def test_runs_queue_and_a_waiting_one_can_be_cancelled(
     theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
 ) -> None:

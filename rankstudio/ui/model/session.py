@@ -156,6 +156,7 @@ class Session(QObject):
             (pins, bans, groups, preferences, folds and the usual convention) set anew; groups are those kept
             of the data.
         """
+        picked = self._convention
         if plan is None:
             kept = {
                 p.name: self.plan.parameters[p.name]
@@ -185,7 +186,7 @@ class Session(QObject):
         self.undo.clear()  # what belonged to the other data
         for command in lasting:
             self.undo.push(command)
-        self._keep_measure(before)
+        self._keep_measure(before, picked)
         self.datasetChanged.emit()
         self.planChanged.emit()
         self.foldChanged.emit()
@@ -300,17 +301,24 @@ class Session(QObject):
         """Make a state the present one (called by the undo commands only)."""
         before, self._state = self._state, state
         if before.plan != state.plan:
-            self._keep_measure(before.plan)
+            self._keep_measure(before.plan, self._convention)
             self.planChanged.emit()
         if before.choice != state.choice:
             self.choiceChanged.emit()
 
-    def _keep_measure(self, before: Plan) -> None:
-        """Show what the plan measures, unless the user picked something of his own."""
+    def _keep_measure(self, before: Plan, picked: str | None) -> None:
+        """Show what the plan measures, unless the user picked something of his own.
+
+        ``picked`` is the convention that was picked before. Where it is let go of, each run is measured by
+        its own again, which has to be told.
+        """
         if self._convention == self.plan.convention:
             self._convention = None
+        other = self._convention != picked
         if self._measure in before.evaluated and self._measure not in self.plan.evaluated:
             self._measure = self.plan.evaluated[0]
+            other = True
+        if other:
             self.measureChanged.emit()
 
 

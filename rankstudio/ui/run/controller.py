@@ -23,7 +23,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel, Shown
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot
@@ -77,6 +77,7 @@ class RunController(QObject):
         session.measureChanged.connect(self._show_measure)
         measured.changed.connect(self._show_measured)
         runs.eventNoted.connect(self._take)
+        runs.changed.connect(self._begin_again)
 
     def plots(self) -> tuple[Plot, ...]:
         """Return the plots of the three panels."""
@@ -105,6 +106,12 @@ class RunController(QObject):
             self.mark()
         else:
             self._drawn = shown, convention
+            self.rebuild()
+
+    @Slot(object)
+    def _begin_again(self, record: RunRecord) -> None:
+        """Take away what a run that goes on had begun: those steps come again."""
+        if record is self._record and record.state is RunState.QUEUED:
             self.rebuild()
 
     @Slot()

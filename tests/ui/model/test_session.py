@@ -137,3 +137,18 @@ def test_other_data_keep_the_ranker(session: Session) -> None:
     session.change("editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": 2.0})
     session.open(FoldedDataset("Other", None, (Fold(7, part()),)), "/data/other.txt")
     assert (session.plan.ranker, session.plan.ranker_parameters["C"]) == ("ranksvm", (2.0,))
+
+
+def test_a_convention_that_is_let_go_of_is_told(session: Session) -> None:
+    told: list[str] = []
+    session.measureChanged.connect(lambda: told.append(session.convention))
+    session.look_by("trec_eval")
+    assert told == ["trec_eval"]
+    session.open(FoldedDataset("Other", None, (Fold(1, part()),)), "other")
+    assert session.convention != "trec_eval"
+    assert told == ["trec_eval", session.convention]  # other runs are measured otherwise now
+    session.look_by("trec_eval")
+    session.go_back_to(session.plan.changed(convention="trec_eval"), "to a run")
+    # From now on each run is measured by its own convention.
+    assert session.measurement(session.plan.changed(convention="letor4")).convention == "letor4"
+    assert told[2:] == ["trec_eval", "trec_eval"]

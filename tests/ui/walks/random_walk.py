@@ -41,6 +41,7 @@ LENGTH = 300
 """Steps of a walk: after so many a new window is opened."""
 
 _NUMBERS = 1 << 12  # from so many each number of a step is drawn
+_LAST = 8  # steps that are told of a walk that is not made shorter
 _MOST_REPLAYS = 250  # of a walk that is made shorter
 
 
@@ -146,16 +147,17 @@ def shortest(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> 
     return left
 
 
-def report(outcome: Outcome, seed: int, theme: Theme, places: Places) -> str:
+def report(outcome: Outcome, seed: int, theme: Theme, places: Places, *, shorten: bool = True) -> str:
     """Say what went wrong in a walk, with the shortest walk on which the same goes wrong."""
     kind = outcome.faults[0].kind
 
     def fails(steps: Sequence[Step]) -> bool:
         return kind in {fault.kind for fault in walk(steps, theme, places).faults}
 
-    few = shortest(outcome.done, fails)
+    few = shortest(outcome.done, fails) if shorten else outcome.done[-_LAST:]
     lines = [f"seed {seed}: {kind}", *(f"    {fault.text}" for fault in outcome.faults)]
-    return "\n".join([*lines, f"after {len(outcome.done)} steps; the shortest walk:", *map(str, few)])
+    which = "the shortest walk" if shorten else "the last of them"
+    return "\n".join([*lines, f"after {len(outcome.done)} steps; {which}:", *map(str, few)])
 
 
 def walk_seeds(
@@ -206,10 +208,10 @@ def walk_for(seconds: float, seed: int, theme: Theme, places: Places, *, shorten
         if outcome.faults:
             kind = outcome.faults[0].kind
             tally.faults[kind] += 1
-            if shorten and tally.faults[kind] == 1:
-                say(report(outcome, at, theme, places))
+            if tally.faults[kind] > 1:
+                say(f"seed {at}: {kind}, again")
             else:
-                say(f"seed {at}: {kind}, after {len(outcome.done)} steps")
+                say(report(outcome, at, theme, places, shorten=shorten))
         theme.set_mode("light")
     return tally
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
-from waiting import wait_until
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.letor.writer import save_letor
@@ -146,6 +145,8 @@ class Stage:
         self._pauses = [timer for timer in timers if timer.interval() <= _SHORT]
         for timer in self._pauses:
             timer.setInterval(0)  # so that a walk waits for no clock
+        for worker in (window.models.task_worker, window.models.run_worker):
+            worker._timer.setInterval(1)
         # The first thing that happens when the window closes, before it waits for its workers.
         window.closing.connect(self.gate.open)
         window.resize(1280, 760)
@@ -192,8 +193,3 @@ class Stage:
             or waiting
             or any(timer.isActive() for timer in self._pauses)
         )
-
-
-def wait_for_start(stage: Stage) -> None:
-    """Wait until a run that was asked for has begun."""
-    wait_until(lambda: stage.window.runs.records)
