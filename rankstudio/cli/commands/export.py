@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, check_outputs, places_of
+from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
@@ -116,7 +116,7 @@ def _data_of(model: Model) -> list[Path]:
     """Return the data that a model's plan names: the proof may read them."""
     from rankstudio.engine.experiment.plan.toml import plan_from_dict
 
-    return places_of(plan_from_dict(model.plan)) if model.plan else []
+    return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 
 def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
