@@ -54,8 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=300, help="go so many steps from a fresh seed")
-    walks.addoption("--walk-seed", type=int, help="the seed in place of a fresh one")
+    walks.addoption("--walk-steps", type=int, default=150, help="go so many steps from the other seed")
+    walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
