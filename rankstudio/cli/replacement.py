@@ -59,7 +59,7 @@ def recorded_files(study: Study) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def places_of(plan: Plan) -> list[Path]:
+def inputs_of_plan(plan: Plan) -> list[Path]:
     """Return the files and folders that a plan reads."""
     told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""))
     return [Path(place) for place in told if place not in ("", SAMPLE)]
@@ -113,7 +113,7 @@ def refuse_other_run(
 
     models = [*sorted(out.glob(f"{MODELS}/fold*.json")), *([out / REFITTED] if refitted else [])]
     files = [*(out / name for name in RESULT_FILES), *models]
-    _refuse_inputs(files, [*places_of(plan), *([study] if study is not None else [])])
+    _refuse_inputs(files, [*inputs_of_plan(plan), *([study] if study is not None else [])])
     if plan_of_results(out) != plan:
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
         refuse_existing([*files, *drawn], force, "This is of another run")

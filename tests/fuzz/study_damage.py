@@ -134,7 +134,7 @@ def make_foreign(rng: random.Random, path: Path, original: Path) -> None:
         db.execute(f"PRAGMA auto_vacuum = {rng.choice((0, 1, 2))}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         (version,) = source.execute("PRAGMA user_version").fetchone()
-        db.execute(f"PRAGMA user_version = {rng.choice((version, version, 1, 2))}")
+        db.execute(f"PRAGMA user_version = {rng.choice((version, version, version, 2))}")
         for name, sql in source.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         ).fetchall():

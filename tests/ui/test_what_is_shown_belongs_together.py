@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from belonging import belongs_together
 from hands import pick, write
 from waiting import wait_until
+from walks.belonging import Truth, mismatches
 from windows import finish, settle, write_folds
 
 from rankstudio.ui.controllers.export_items import plot_figure
@@ -23,6 +23,14 @@ def folds(tmp_path: Path) -> Path:
 
 
 _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
+
+
+def belongs_together(window: MainWindow) -> None:
+    """Assert that title, curves, map, toolbar, path and test line are of one run and one model."""
+    settle(window)
+    for plot in window.sections.run.plots():
+        plot.flush()
+    assert list(mismatches(window, Truth())) == []
 
 
 def choose_method(window: MainWindow, key: str, **parameters: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, check_outputs, places_of
+from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
@@ -79,44 +79,50 @@ def run(args: argparse.Namespace) -> int:
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     refuse_output_with_json(args)
+    written: list[str] = []
     if is_standard(args.out):
         if len(files) > 1:
             raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
-        written = []
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_of(model))
         written = [str(path) for path in form.save(args.out, files)]
-        if not args.json:
-            print(f"Written: {', '.join(written)}", file=sys.stderr)
-    note = tr(form.fitted) if fitted != function else ""
-    if note and not args.json:
-        print(f"Note: {note}", file=sys.stderr)
-    if not is_standard(args.out):
         files = {ending: path.read_bytes() for ending, path in form.paths(args.out).items()}
     proof = None
     if not args.no_proof:
         proof = unproved(why) if why else ranking_proof(model, function, form, files, parts)
+    _print_found(args, written, tr(form.fitted) if fitted != function else "", proof, where)
+    if is_standard(args.out):
+        write_output(args.out, next(iter(files.values())))
+    return 0
+
+
+def _print_found(
+    args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, where: str
+) -> None:
+    """Print what was written, what was changed for the format, and whether it ranks alike."""
     sentence = _sentence(proof, where) if proof else ""
     if args.json:
         found = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
         single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
         print(
             as_json(
-                {"format": form.key, "written": written, **found, **single, "proof": sentence, "note": note}
+                {"format": args.to, "written": written, **found, **single, "proof": sentence, "note": note}
             )
         )
-    elif sentence:
+        return
+    if written:
+        print(f"Written: {', '.join(written)}", file=sys.stderr)
+    if note:
+        print(f"Note: {note}", file=sys.stderr)
+    if sentence:
         print(sentence, file=sys.stderr if is_standard(args.out) else sys.stdout)
-    if is_standard(args.out):
-        write_output(args.out, next(iter(files.values())))
-    return 0
 
 
 def _data_of(model: Model) -> list[Path]:
     """Return the data that a model's plan names: the proof may read them."""
     from rankstudio.engine.experiment.plan.toml import plan_from_dict
 
-    return places_of(plan_from_dict(model.plan)) if model.plan else []
+    return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 
 def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, check_outputs, places_of
+from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     form = _form(args)
     plan, computed_with = _plan(args)
     if args.out is not None:
-        check_outputs([args.out], args, places_of(plan))
+        check_outputs([args.out], args, inputs_of_plan(plan))
     text = form.text(plan, args.results, computed_with)
     if args.out is not None:
         write_output(args.out, text)

@@ -77,7 +77,7 @@ class RankedIds:
     Attributes
     ----------
     ranks : int64 array of shape (m,)
-        See `rankstudio.engine.support.grading.Grading.id_ranks`.
+        See `rankstudio.engine.support.grades.Grading.id_ranks`.
     """
 
     ranks: Ints

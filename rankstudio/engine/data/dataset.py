@@ -18,7 +18,7 @@ from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
 from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
 
 if TYPE_CHECKING:

@@ -209,7 +209,7 @@ def _linked(folder: Path, part: RankingDataset) -> str:
 
 def _files(part: RankingDataset) -> dict[str, list[memoryview]]:
     """Return the bytes of each file of a part, without a copy of the arrays."""
-    ranks = part.grading.known_ranks
+    ranks = part.grading.found_ranks
     words = json.dumps(
         {
             "query_ids": part.query_ids,

@@ -15,7 +15,7 @@ from rankstudio.engine.metrics._truth import check_document_ids, check_labels
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 from rankstudio.engine.metrics.names import LETOR_MEASURES, Measure
-from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
 
 

@@ -14,7 +14,7 @@ from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_s
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
-from rankstudio.engine.support.grading import Grading, order_of_ranks
+from rankstudio.engine.support.grades import Grading, order_of_ranks
 
 _PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}

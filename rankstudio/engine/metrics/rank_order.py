@@ -11,7 +11,7 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import check_scores
 from rankstudio.engine.metrics.evaluator import reading_order
-from rankstudio.engine.support.grading import Grading
+from rankstudio.engine.support.grades import Grading
 
 
 def rank_order(

@@ -21,7 +21,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.querywise.magnitude import GREATEST, check_rows, column_name
 from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.grading import Grading
+from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.query_ids import checked_ids
 from rankstudio.engine.support.threads import STEADY
 

@@ -23,9 +23,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         whether 1 and "1" are one query is not to be guessed.
     """
     check_none_missing(qid)
-    if not hasattr(qid, "dtype"):
-        qid = np.array([*qid, None], dtype=object)[:-1] if _is_flat(qid) else qid
-    ids: NDArray[Any] = np.asarray(qid)
+    # Of a list with a text numpy would make texts of all.
+    ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
     kinds: dict[str, Any] = {}
@@ -40,7 +39,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
 def check_none_missing(qid: ArrayLike) -> None:
     """Raise DatasetError for the first document without a query id: None, NaN, NaT or masked."""
     masked = np.ma.getmaskarray(qid) if isinstance(qid, np.ma.MaskedArray) else np.zeros(0, dtype=np.bool_)
-    ids = np.asarray(qid, dtype=None if hasattr(qid, "dtype") or not _is_flat(qid) else object)
+    ids = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind in "fcmM":
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
     elif ids.dtype.kind == "O" and ids.ndim == 1:

@@ -24,7 +24,7 @@ HOLD = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Search:
+class GarbageSearch:
     """When the oldest generation was searched last.
 
     Attributes
@@ -39,7 +39,7 @@ class Search:
     took: float = 0.0
 
 
-NEVER = Search()
+NEVER = GarbageSearch()
 
 
 class GarbageCollection(QObject):
@@ -64,8 +64,8 @@ class GarbageCollection(QObject):
         self._last = collect_due(self._last)
 
 
-def collect_due(last: Search = NEVER, now: Callable[[], float] = time.monotonic) -> Search:
-    """Search the oldest of Python's generations that is due by its threshold, and the younger ones.
+def collect_due(last: GarbageSearch = NEVER, now: Callable[[], float] = time.monotonic) -> GarbageSearch:
+    """GarbageSearch the oldest of Python's generations that is due by its threshold, and the younger ones.
 
     The oldest of all rests for a hundred times as long as its last search took, so that the window stands
     still for a hundredth of the time at most: going through the steps of ten runs takes a tenth of a second.
@@ -74,7 +74,7 @@ def collect_due(last: Search = NEVER, now: Callable[[], float] = time.monotonic)
 
     Parameters
     ----------
-    last : Search
+    last : GarbageSearch
         What this returned last.
     now : callable
         Returns seconds.
@@ -89,6 +89,6 @@ def collect_due(last: Search = NEVER, now: Callable[[], float] = time.monotonic)
     try:
         gc.collect(due[-1])
         end = now()
-        return Search(end, end - begin) if due[-1] == _OLDEST else last
+        return GarbageSearch(end, end - begin) if due[-1] == _OLDEST else last
     finally:
         HOLD.release()

@@ -90,21 +90,21 @@ def test_features_that_are_not_there_are_named(file: Path, tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("link", ["the same name", "symlink", "hardlink"])
-def test_the_input_is_replaced_only_by_force(file: Path, tmp_path: Path, capsys, link: str) -> None:
+def test_the_input_is_never_replaced(file: Path, tmp_path: Path, capsys, link: str) -> None:
     out = file if link == "the same name" else tmp_path / "link.txt"
     if link == "symlink":
         out.symlink_to(file)
     elif link == "hardlink":
         out.hardlink_to(file)
     before = file.read_bytes()
-    assert main(["convert", str(file), str(out), "--features", "1,2"]) == 1
-    assert (
-        f"{out}: There is such a file already; expected another place, or --force" in capsys.readouterr().err
-    )
-    assert file.read_bytes() == before
-    assert main(["convert", str(file), str(out), "--features", "1,2", "--force"]) == 0
-    assert load_letor(out).n_features == 2
-    assert (file.read_bytes() == before) is (out != file)
+    for force in ([], ["--force"]):
+        assert main(["convert", str(file), str(out), "--features", "1,2", *force]) == 1
+        said = capsys.readouterr().err
+        assert str(out) in said and "which is read" in said
+        assert file.read_bytes() == before
+    assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1,2"]) == 0
+    assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1"]) == 1
+    assert load_letor(tmp_path / "other.txt").n_features == 2
 
 
 def test_no_fold_is_replaced_and_none_is_written_beside(file: Path, tmp_path: Path, capsys) -> None:

@@ -70,16 +70,16 @@ def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entr
             assert caught.value.name == p.name
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
-def test_every_parameter_explains_itself_and_accepts_its_default(entry: Method) -> None:
-    assert entry.summary.endswith(".")
-    for attribute in ("name", "label", "option"):
-        assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters)
-    for p in entry.parameters:
-        assert p.help.endswith(".")
-        assert p.option.startswith("--")
-        assert p.validate(p.default) == p.default
-        assert p.validate(p.format(p.default) if p.kind is not Kind.CHOICE else p.default) == p.default
+def test_every_parameter_explains_itself_and_accepts_its_default() -> None:
+    for entry in CATALOG:
+        assert entry.summary.endswith("."), entry.key
+        for attribute in ("name", "label", "option"):
+            assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters), entry.key
+        for p in entry.parameters:
+            assert p.help.endswith("."), (entry.key, p.name)
+            assert p.option.startswith("--"), (entry.key, p.name)
+            for given in (p.default, p.default if p.kind is Kind.CHOICE else p.format(p.default)):
+                assert p.validate(given) == p.default, (entry.key, p.name)
 
 
 def test_options_of_one_name_are_parameters_of_one_name() -> None:
@@ -91,21 +91,20 @@ def test_options_of_one_name_are_parameters_of_one_name() -> None:
     assert {option: found for option, found in names.items() if len(found) > 1} == {}
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
-def test_an_entry_says_where_it_comes_from_and_what_its_steps_are(entry: Method) -> None:
-    assert entry.citation
-    assert entry.title
-    assert entry.family in ("selector", "ranker")
-    assert bool(entry.module) == bool(entry.extra)
-    ranking = [p for p in entry.parameters if p.ranks]
-    assert entry.selects or not ranking
-    assert all(p.kind is Kind.GRID for p in ranking)
+def test_an_entry_says_where_it_comes_from_and_what_its_steps_are() -> None:
+    for entry in CATALOG:
+        assert entry.citation and entry.title, entry.key
+        assert entry.family in ("selector", "ranker"), entry.key
+        assert bool(entry.module) == bool(entry.extra), entry.key
+        ranking = [p for p in entry.parameters if p.ranks]
+        assert entry.selects or not ranking, entry.key
+        assert all(p.kind is Kind.GRID for p in ranking), entry.key
 
 
-@pytest.mark.parametrize("entry", CATALOG, ids=lambda e: e.key)
-def test_what_limits_the_steps_is_a_parameter_of_the_method(entry: Method) -> None:
-    if entry.selects or entry.step_kind is not StepKind.FEATURES:
-        assert entry.step_kind.limit in entry.defaults
+def test_what_limits_the_steps_is_a_parameter_of_the_method() -> None:
+    for entry in CATALOG:
+        if entry.selects or entry.step_kind is not StepKind.FEATURES:
+            assert entry.step_kind.limit in entry.defaults, entry.key
 
 
 def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:

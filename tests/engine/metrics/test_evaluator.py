@@ -19,7 +19,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
-from rankstudio.engine.support.grading import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 
 MEASURES = (
     *("MAP", "MAP@1", "MAP@4", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@2", "NDCG@3", "NDCG@7"),

@@ -6,12 +6,11 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKind, measure
 
 
-@pytest.mark.parametrize(
-    "name", [*LETOR_MEASURES, "MAP@10", "NDCG", "P@1000", "Disagreement", "RR", "ERR@5", "Recall@3", "AUC"]
-)
-def test_canonical_names_are_read_back(name: str) -> None:
-    assert measure(name).name == str(measure(name)) == name
-    assert measure(measure(name)) == measure(name)
+def test_canonical_names_are_read_back() -> None:
+    others = ("MAP@10", "NDCG", "P@1000", "Disagreement", "RR", "ERR@5", "Recall@3", "AUC")
+    for name in (*LETOR_MEASURES, *others):
+        assert measure(name).name == str(measure(name)) == name
+        assert measure(measure(name)) == measure(name)
 
 
 @pytest.mark.parametrize(

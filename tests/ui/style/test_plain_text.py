@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.ui.method.fields import tooltip
 from rankstudio.ui.style.plain_text import MOST_IN_TOOLTIP, shortened
@@ -22,8 +20,8 @@ def test_whole_sentences_are_kept_and_the_guide_has_the_rest() -> None:
     assert shortened("A sentence without an end " * 30 + "ends here. Another.").startswith("A sentence")
 
 
-@pytest.mark.parametrize("key", [method.key for method in methods()])
-def test_fields_say_no_more_than_one_reads(key: str) -> None:
-    for parameter in next(m for m in methods() if m.key == key).parameters:
-        said = tooltip(parameter).partition("<br>")[0].partition(">")[2]
-        assert len(said) <= MOST_IN_TOOLTIP + 20, "with escaped characters"
+def test_fields_say_no_more_than_one_reads() -> None:
+    for entry in methods():
+        for parameter in entry.parameters:
+            said = tooltip(parameter).partition("<br>")[0].partition(">")[2]
+            assert len(said) <= MOST_IN_TOOLTIP + 20, (entry.key, parameter.name)  # with escaped characters

@@ -24,7 +24,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
-_PATIENCE = 120.0  # seconds in which any step comes to rest, also on a busy machine
+_PATIENCE = 400.0  # seconds in which any step comes to rest, also on a busy machine
 _STILL = 3  # turns of the event loop in which nothing more happens
 _SHORT = 600  # milliseconds of the pauses after which the window goes on by itself
 
@@ -173,10 +173,16 @@ class Stage:
 
         deadline = time.monotonic() + _PATIENCE
         while not quiet():
-            assert time.monotonic() < deadline, "the window does not come to rest"
+            assert time.monotonic() < deadline, f"the window does not come to rest: {self._at_work()}"
             QApplication.processEvents()
             if not still[-1]:
                 time.sleep(0.0005)
+
+    def _at_work(self) -> list[str]:
+        """Return what is still done."""
+        models = self.window.models
+        jobs = [job.what for job in (*models.task_worker.jobs, *models.run_worker.jobs)]
+        return [*jobs, *(f"{type(one.parent()).__name__}'s timer" for one in self._pauses if one.isActive())]
 
     def _quiet(self) -> bool:
         models = self.window.models

@@ -16,7 +16,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.grading import Grading, joined
+from rankstudio.engine.support.grades import Grading, joined
 
 BINS = 24
 MOST_DOCUMENTS = 100_000

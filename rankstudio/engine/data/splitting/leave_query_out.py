@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Comments, Fold, RankingDataset
-from rankstudio.engine.support.grading import Grading
+from rankstudio.engine.support.grades import Grading
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:

@@ -160,7 +160,7 @@ class UnitScheduler:
         try:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
-                (part.whole if isinstance(part, LeftOut) else part).grading.prepare(by_id=by_id)
+                (part.whole if isinstance(part, LeftOut) else part).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
             self._ahead = self._executor.ahead()
         except unreachable as error:

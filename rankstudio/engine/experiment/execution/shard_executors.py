@@ -265,7 +265,7 @@ def written(data: ShardedQueryData) -> PartFile:
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)
-    ranks = data.grading.known_ranks
+    ranks = data.grading.found_ranks
     key = "written", ranks is not None
     known: PartFile | None = data.remembered.get(key)
     if (
@@ -287,7 +287,7 @@ def written(data: ShardedQueryData) -> PartFile:
         () if ranks is None else RankedIds(ranks),
         greatest_grade=data.grading.greatest_grade,
     )
-    part.grading.prepare(by_id=ranks is not None)
+    part.grading.find_now(by_id=ranks is not None)
     made = PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
     data.remembered[key] = made
     return made

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.memory_need import MemoryNeed
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.shard import DOCUMENTS
 
-_LITTLE = float(1 << 24)  # bytes that are never refused: a program with its libraries takes more
+_LITTLE = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
 _FILES = float(1 << 27)  # bytes on the disk that are worth a word
 _NAMES = 4  # of methods that a sentence names
 

@@ -87,7 +87,7 @@ class FoldContext:
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
         # Shards of other processes have no comments to find them in.
-        self.train.grading.prepare(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
+        self.train.grading.find_now(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
         self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:

@@ -18,7 +18,7 @@ from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, 
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
-from rankstudio.engine.support.grading import Grading
+from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 

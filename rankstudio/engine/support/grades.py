@@ -47,12 +47,12 @@ class Grading:
         return self.find_ranks()
 
     @property
-    def known_ranks(self) -> Ints | None:
+    def found_ranks(self) -> Ints | None:
         """The ranks where somebody asked for them before: only then they go to other processes."""
         found: Ints | None = vars(self).get("id_ranks")
         return found
 
-    def prepare(self, *, by_id: bool) -> None:
+    def find_now(self, *, by_id: bool) -> None:
         """Find the ranks now, so that they go along to other processes, where documents go by their ids."""
         if by_id:
             _ = self.id_ranks
