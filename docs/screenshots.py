@@ -49,6 +49,7 @@ def take(app: QApplication, settings: Settings) -> None:
     window.session.look_at(3)
     for mode in ("light", "dark"):
         theme.set_mode(mode)
+        theme.finish()
         rest(app)
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
     theme.set_mode("light")
@@ -93,6 +94,7 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             simulate(app, window)
         for mode in ("light", "dark"):
             theme.set_mode(mode)
+            theme.finish()
             rest(app)
             wait(app, lambda: not window.models.task_worker.jobs)
             rest(app)

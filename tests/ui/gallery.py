@@ -353,6 +353,7 @@ def main() -> int:
     window.setFocus()
     for mode in ("light", "dark"):
         theme.set_mode(mode)
+        theme.finish()
         for plot in (window.error_plot, window.measure_plot):
             plot.flush()
         for _ in range(8):

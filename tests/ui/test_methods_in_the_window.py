@@ -1,4 +1,4 @@
-"""Runs of methods of every kind in the real window: what their steps are, and who ranks."""
+"""Runs of every method in the real window: what their steps are, and who ranks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hands import pick, type_into
 from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog import method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.shell.workspace import PAGES
 
 FSM = {"lambda1": (0.1, 1.0), "lambda2": 1e-4, "max_iter": 9}
 SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}
@@ -200,3 +203,45 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     window.session.look_at(None)
     assert plot.reference is None
     settle(window)
+
+
+# As a user writes them; what a method has of these is made small.
+SMALL = {
+    "regularization": "1",
+    "C": "0.25",
+    "gamma": "0.0625",
+    "lambda1": "0.1",
+    "lambda2": "1e-4",
+    "learning_rate": "0.1",
+    "n_features_to_select": "2",
+    "max_iter": "4",
+    "n_rounds": "4",
+    "n_restarts": "1",
+    "n_basis": "20",
+    "subset_size": "3",
+    "patience": "1",
+}
+
+
+@pytest.mark.parametrize("key", [entry.key for entry in methods()])
+def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(window: MainWindow, key: str) -> None:
+    window.session.change("fold", folds=(1,))
+    form = window.sections.method.form
+    pick(form, "method", key)
+    assert window.session.plan.method == key
+    for name in {parameter.name for parameter in method(key).parameters} & set(SMALL):
+        if form.field(name).isVisible():
+            type_into(form.field(name), SMALL[name])
+    finish(window)
+    record = window.runs.shown
+    assert record is not None and record.plan.method == key
+    assert (record.failure, record.state) == ("", RunState.DONE)
+    window.session.look_at(1)
+    settle(window)
+    check_choice(window, record)
+    check_features(window, record)
+    check_curves(window, record)
+    for page in PAGES:
+        window.workspace.show_page(page.key)
+        settle(window)
+    assert window.sections.inspect.path.table.rows()

@@ -63,7 +63,7 @@ class StatisticsPanel(Panel):
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
         self._tabs.addTab(self.table, tr("Features"))
         self._tabs.addTab(self.sizes, tr("Documents per query"))
-        theme.changed.connect(self._fit)
+        theme.restyled.connect(self._fit)
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
 
     def show_summary(

@@ -228,21 +228,41 @@ def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -
 
 
 def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScore, path: PathResult) -> str:
-    """Return what the margins are, with the closest one as the example."""
+    """Return what the margins are, with the closest one as the example where it is a near tie."""
     known = [lead for lead in leads.values() if lead.rival is not None]
     if not known:
         return ""
-    what = tr("the next feature") if path.step_kind is StepKind.ITERATIONS else tr("the next candidate")
-    said = tr("margin: how far {what} was behind, as a share of the {name}.").format(
-        what=what, name=tr(score.name)
-    )
+    if path.step_kind is StepKind.ITERATIONS:
+        said = tr("Margin: lead over the next feature, as a share of the {criterion}.")
+    else:
+        said = tr("Margin: lead over the next candidate, as a share of the {criterion}.")
+    said = said.format(criterion=tr(score.name))
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
-    one, other = names[close.feature], names[close.rival]
-    at = tr(" at step {number}").format(number=close.number) if path.step_kind is StepKind.FEATURES else ""
-    way = tr("tied with") if close.share == 0 else tr("ahead of") if close.share > 0 else tr("behind")
-    much = tr(" by {share}").format(share=percent(abs(close.share))) if close.share else ""
-    return tr("{said} Under 1 % the choice is a toss of a coin: {one}{at} was {way} {other}{much}.").format(
-        said=said, one=one, at=at, way=way, other=other, much=much
+    example = _of_weights(close.share) if path.step_kind is not StepKind.FEATURES else _at_step(close.share)
+    near = example.format(
+        name=names[close.feature],
+        rival=names[close.rival],
+        step=close.number,
+        share=percent(abs(close.share)),
     )
+    return tr("{definition} Margins below 1 % are near ties. {example}").format(definition=said, example=near)
+
+
+def _at_step(share: float) -> str:
+    """Return a sentence on the closest choice of a path that adds a feature in each step."""
+    if share == 0:
+        return tr("Closest at step {step}: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest at step {step}: {name} led {rival} by {share}.")
+    return tr("Closest at step {step}: {name} trailed {rival} by {share}.")
+
+
+def _of_weights(share: float) -> str:
+    """Return a sentence on the closest features of a path without steps of one feature each."""
+    if share == 0:
+        return tr("Closest: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest: {name} led {rival} by {share}.")
+    return tr("Closest: {name} trailed {rival} by {share}.")

@@ -142,7 +142,7 @@ class DeviationsPanel(Panel):
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
         beside = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
         fill(self.body, (beside, 1), self.sentence, spacing=0)
-        theme.changed.connect(self._fit)
+        theme.restyled.connect(self._fit)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -89,7 +89,7 @@ class LabForm(Panel):
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
         self._state: SimulationState | None = None  # whose buttons are shown
         self._lay_out()
-        theme.changed.connect(self._align)
+        theme.restyled.connect(self._align)
         self.quantity.chosen.connect(self._show_counting)
         for field in self._fields.values():
             field.edited.connect(self._show_counting)

@@ -156,7 +156,7 @@ class MethodForm(Panel):
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
-        theme.changed.connect(self._align)
+        theme.restyled.connect(self._align)
         self._groups = named(PlainLabel(), "groups-note", role="caption")
         self._groups.setWordWrap(True)
         self._groups.hide()

@@ -63,7 +63,7 @@ class TestsView(View):
         self.reference.activated.connect(self._on_reference)
         self.table.activated.connect(self._on_activated)
         self.table.viewport().installEventFilter(self)
-        theme.changed.connect(self._fit)
+        theme.restyled.connect(self._fit)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show as many columns as there is room for, whenever the table has got another width."""

@@ -59,7 +59,6 @@ class Workspace(QWidget):
         self._stack = QStackedWidget()
         for page in pages.values():
             self._stack.addWidget(page)
-            theme.add_page(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)

@@ -98,7 +98,7 @@ class _Binding(QObject):
         self.setObjectName("icon-binding")
         self._theme = theme
         self._look = (name, role, size)
-        theme.changed.connect(self.apply)
+        theme.add_icon(self)
         self.apply()
 
     @Slot()
@@ -118,6 +118,6 @@ def set_icon(target: QObject, theme: Theme, name: str, role: str = "text", size:
     """
     old = target.findChild(QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly)
     if isinstance(old, _Binding):
-        theme.changed.disconnect(old.apply)
+        theme.drop_icon(old)
         old.setParent(None)
     _Binding(target, theme, name, role, size)

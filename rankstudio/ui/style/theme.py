@@ -6,10 +6,14 @@ where no desktop answers: offscreen, and on a bare X server. What draws itself l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Protocol, TypeVar, get_args
+from weakref import WeakSet
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTemporaryDir, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
@@ -37,6 +41,19 @@ _IMAGES = (
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 _UNTOLD = Qt.WidgetAttribute.WA_SetStyle  # Qt tells a widget with it of no change of the application's style
 
+PER_TURN = 40
+"""Widgets, and icons, that are styled in one turn of the event loop: about 20 ms of a slow computer."""
+
+
+_T = TypeVar("_T")
+
+
+class Restyled(Protocol):
+    """An icon that is drawn in other colours."""
+
+    def apply(self) -> None:
+        """Draw it in the present ones."""
+
 
 class Theme(QObject):
     """The colours in force; created once by the application and handed to whatever draws.
@@ -51,10 +68,15 @@ class Theme(QObject):
     Attributes
     ----------
     changed : Signal()
-        After colours or size of the text have changed and the application has taken them on.
+        After colours or size of the text have changed; for whatever draws itself. Widgets that Qt styles
+        follow, some in each turn of the event loop.
+    restyled : Signal()
+        After widgets have taken the present style on: those that are seen, and later the other ones. For
+        whatever measures a widget.
     """
 
     changed = Signal()
+    restyled = Signal()
 
     def __init__(self, mode: Mode = "system", text_size: int = fonts.BASE) -> None:
         super().__init__()
@@ -62,11 +84,13 @@ class Theme(QObject):
         self._mode: Mode = mode
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
-        self._pages: list[QWidget] = []
-        self._late: dict[QWidget, list[QWidget]] = {}  # pages that wait for the sheet, and what is in them
+        self._icons: WeakSet[Restyled] = WeakSet()
+        self._late: dict[QWidget, None] = {}  # widgets that wait for the sheet, parents first
+        self._jobs: deque[Callable[[], None]] = deque()  # for the turns until all that is seen is styled
+        self._held: list[QWidget] = []  # windows that are drawn again when it is
         self._next = QTimer(self)
         self._next.setSingleShot(True)
-        self._next.timeout.connect(self._style_next)
+        self._next.timeout.connect(self._turn)
         self._colors = self._resolve()
 
     @property
@@ -99,15 +123,15 @@ class Theme(QObject):
         size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
         if size != self._text_size:
             self._text_size = size
-            self._paint_app(at_once=True)  # forms measure their labels when they are told of the change
-            self.changed.emit()
+            self._restyle()
 
     def apply(self, app: QApplication) -> None:
         """Make the application look like this theme, now and whenever the theme changes."""
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._follow)
-        self._paint_app()
+        self._exchange_sheet(app)
+        self.finish()
 
     @contextmanager
     def building(self) -> Iterator[None]:
@@ -125,31 +149,64 @@ class Theme(QObject):
             if self._app:
                 self._app.setStyleSheet(sheet)
 
-    def add_page(self, page: QWidget) -> None:
-        """Let a widget that is seen at times take other colours on only after those that are seen now.
+    @property
+    def waits(self) -> bool:
+        """Whether widgets have not taken on the present style yet."""
+        return bool(self._jobs or self._late)
 
-        Qt gives a style sheet to all widgets of the process at once, which takes half a second, and three
-        quarters of them are on other pages. Whoever shows the page calls :meth:`style_page` before.
-        """
-        self._pages.append(page)
+    def finish(self) -> None:
+        """Style at once what waits for a turn of the event loop."""
+        while self.waits:
+            self._turn()
 
     def style_page(self, page: QWidget) -> None:
-        """Let a page take on what it has not taken on yet."""
-        for widget in self._late.pop(page, ()):
-            if isValid(widget):
-                style = widget.style()
-                style.unpolish(widget)  # forgets the rules of the sheet before
-                style.polish(widget)
-                QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-                widget.setAttribute(_POLISHED, True)
+        """Style at once a page that is going to be seen."""
+        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._late])
+
+    def add_icon(self, icon: Restyled) -> None:
+        """Have an icon drawn again whenever the theme changes, for as long as it lives."""
+        self._icons.add(icon)
+
+    def drop_icon(self, icon: Restyled) -> None:
+        """Forget an icon that another one replaces."""
+        self._icons.discard(icon)
 
     @Slot()
-    def _style_next(self) -> None:
-        """Style one of the pages that wait, and the next one when there is nothing else to do."""
-        if self._late:
-            self.style_page(next(iter(self._late)))
-        if self._late:
+    def _turn(self) -> None:
+        """Do what fits in one turn of the event loop, and go on in the next one."""
+        if self._jobs:
+            self._jobs.popleft()()
+        elif self._late:
+            self._style(list(islice(self._late, PER_TURN)))
+            if not self._late:
+                self.restyled.emit()
+        if self.waits:
             self._next.start(0)
+        else:
+            self._next.stop()
+
+    def _style(self, widgets: Iterable[QWidget]) -> None:
+        """Let widgets take on the present sheet, parents first."""
+        for widget in widgets:
+            if widget in self._late:
+                del self._late[widget]
+                if isValid(widget):
+                    style = widget.style()
+                    style.unpolish(widget)  # forgets the rules of the sheet before
+                    style.polish(widget)
+                    QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+                    widget.setAttribute(_POLISHED, True)
+
+    def _draw_icons(self, icons: Iterable[Restyled]) -> None:
+        for icon in icons:
+            if icon in self._icons and isValid(icon):  # no other one has taken its place since
+                icon.apply()
+
+    def _show(self) -> None:
+        """Draw the windows again: all that is seen has its style."""
+        held, self._held = self._held, []
+        for window in filter(isValid, held):
+            window.setUpdatesEnabled(True)
 
     @Slot()
     def _follow(self) -> None:
@@ -158,8 +215,7 @@ class Theme(QObject):
         if colors is self._colors:
             return
         self._colors = colors
-        self._paint_app()
-        self.changed.emit()
+        self._restyle()
 
     def _resolve(self) -> Colors:
         """Return the colours that the mode stands for at this moment."""
@@ -169,41 +225,49 @@ class Theme(QObject):
         dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
         return DARK if dark else LIGHT
 
-    def _paint_app(self, *, at_once: bool = False) -> None:
-        """Give the application palette and style sheet, all of it at once or that which is seen first."""
-        if self._app is None:
-            return
-        told = [widget for widget in self._app.allWidgets() if not widget.testAttribute(_UNTOLD)]
-        hidden = self._polished_in_hidden_pages()
-        self._late = {} if at_once else hidden
-        late = [widget for widgets in self._late.values() for widget in widgets]
+    def _restyle(self) -> None:
+        """Take on other colours or another size of the text: what is seen first, some of it in each turn.
+
+        Qt gives a sheet to all widgets of the process at once, which takes a second for a window of 1,500.
+        Few of them are seen. Until those are styled the windows keep their picture.
+        """
+        seen = self._exchange_sheet(self._app) if self._app is not None else []
+        self.changed.emit()
+        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _parts(seen)]
+        jobs += [partial(self._draw_icons, part) for part in _parts(list(self._icons))]
+        self._jobs = deque([*jobs, self.restyled.emit, self._show])
+        if len(seen) <= PER_TURN:
+            while self._jobs:
+                self._jobs.popleft()()
+        else:
+            windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
+            self._held += [window for window in windows if window.updatesEnabled()]
+            for window in windows:
+                window.setUpdatesEnabled(False)
+        if self.waits:
+            self._next.start(0)
+
+    def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
+        """Exchange the sheet, and let all widgets that have it wait; return those of them that are seen."""
+        _set(filter(isValid, self._late), _POLISHED, True)  # what still waits since the change before
+        roots = [widget for widget in app.topLevelWidgets() if widget.parentWidget() is None]
+        widgets = [inside for root in roots for inside in (root, *root.findChildren(QWidget))]
+        told = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
+        polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
+        seen = [widget for widget in polished if widget.isVisible()]
+        self._late = dict.fromkeys([*seen, *polished])
         # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
         # the moment between the two nobody needs to be told.
         _set(told, _UNTOLD, True)
-        _set(late, _POLISHED, False)
-        self._app.setStyleSheet("")
+        _set(polished, _POLISHED, False)
+        app.setStyleSheet("")
         font = fonts.font()
         font.setPixelSize(self._text_size)
-        self._app.setFont(font)
-        self._app.setPalette(palette(self._colors))
-        _set(set(told) - set(late), _UNTOLD, False)
-        self._app.setStyleSheet(style_sheet(self._colors, self._write_images()))
-        _set(late, _UNTOLD, False)
-        if self._late:
-            self._next.start(0)
-
-    def _polished_in_hidden_pages(self) -> dict[QWidget, list[QWidget]]:
-        """Return the pages that are not seen, and what has the present sheet in them, parents first."""
-        self._pages = [page for page in self._pages if isValid(page)]
-        for widgets in self._late.values():  # that still wait since the change before
-            _set(filter(isValid, widgets), _POLISHED, True)
-        hidden = (page for page in self._pages if not page.isVisible())
-        inside = {page: [page, *page.findChildren(QWidget)] for page in hidden}
-        return {
-            page: polished
-            for page, widgets in inside.items()
-            if (polished := [widget for widget in widgets if widget.testAttribute(_POLISHED)])
-        }
+        app.setFont(font)
+        app.setPalette(palette(self._colors))
+        app.setStyleSheet(style_sheet(self._colors, self._write_images()))
+        _set(told, _UNTOLD, False)
+        return seen
 
     def _write_images(self) -> dict[str, str]:
         """Write the style sheet's pictures in the present colours; return their paths.
@@ -217,6 +281,11 @@ class Theme(QObject):
             path.write_bytes(icons.svg(drawing, self._colors.role(role)))
             paths[name] = path.as_posix()
         return paths
+
+
+def _parts(items: Sequence[_T]) -> list[Sequence[_T]]:
+    """Return what to do in each of several turns."""
+    return [items[start : start + PER_TURN] for start in range(0, len(items), PER_TURN)]
 
 
 def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:

@@ -102,7 +102,7 @@ class TableView(QTableView):
         self._fit_columns()
         self.clicked.connect(self._on_clicked)
         self.selectionModel().currentRowChanged.connect(self._on_current)
-        theme.changed.connect(self._follow_text)
+        theme.restyled.connect(self._follow_text)
 
     # Rows
 
@@ -340,14 +340,13 @@ class TableView(QTableView):
 
     @Slot()
     def _follow_text(self) -> None:
-        """Make the rows as high as the text wants them, and draw all anew."""
+        """Make the rows as high as the text wants them."""
         height = scaled(ROW_HEIGHT)
         if height != self.verticalHeader().defaultSectionSize():
             self.setMinimumHeight(2 * height)
             self.verticalHeader().setDefaultSectionSize(height)
             self.horizontalHeader().setFixedHeight(height)
             self._fit_columns()
-        self.viewport().update()
 
     def restore_widths(self, text: str) -> None:
         """Give columns the widths that the user gave them the last time."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from waiting import wait_until
 from windows import finish, settle
 
-from rankstudio.engine.analysis.features.candidate_map import margins
+from rankstudio.engine.analysis.features.candidate_map import Margin, margins
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.inspect.why_controller import _note
 from rankstudio.ui.main_window import MainWindow
 
 LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
@@ -51,7 +56,7 @@ def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parame
     assert {i: row.margin for i, row in rows.items() if row.margin == row.margin} == {
         int(ids[lead.feature]): lead.share for lead in leads
     }
-    assert path._note.text().startswith("margin: how far the next ")
+    assert path._note.text().startswith("Margin: lead over the next ")
     wait_until(lambda: window.sections.inspect.profile.why_title.text().startswith("Why"))
     assert window.sections.inspect.feature is not None
     window.workspace.show_page("select")
@@ -159,3 +164,20 @@ def test_groups_are_rows_of_the_map_and_are_named_in_sentences(window: MainWindo
     assert plot._feature == 0
     margin = {row.feature_id: row.margin for row in window.sections.inspect.path.table.rows()}
     assert repr(margin.get(1)) == repr(margin.get(3))
+
+
+@pytest.mark.parametrize("kind", StepKind)
+@pytest.mark.parametrize(("share", "near"), [(0.0, True), (0.004, True), (-0.004, True), (0.2, False)])
+def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
+    kind: StepKind, share: float, *, near: bool
+) -> None:
+    names, path, score = ("one", "two"), SimpleNamespace(step_kind=kind), SimpleNamespace(name="criterion")
+
+    def said(rival: int | None) -> str:
+        leads: Any = {0: Margin(3, 0, 1.0, rival, 1.0, share)}
+        return _note(leads, names, score, path)  # type: ignore[arg-type]
+
+    assert "{" not in said(1)
+    assert ("one" in said(1) and "two" in said(1)) is near
+    assert ("0.4\u00a0%" in said(1).replace("0.4 %", "0.4\u00a0%")) is (near and share != 0)
+    assert said(None) == ""

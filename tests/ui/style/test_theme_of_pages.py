@@ -1,34 +1,41 @@
-"""Pages that are not seen take other colours on later, and look the same then."""
+"""Widgets take another look on a few in each turn of the event loop, and look the same then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from statistics import median
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.workspace import FIRST, PAGES
-from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.style.theme import PER_TURN, Theme
+
+CHANGES: dict[str, Callable[[Theme], None]] = {
+    "dark": lambda theme: theme.set_mode("dark"),
+    "larger": lambda theme: theme.set_text_size(16),
+}
 
 
 class Told(QObject):
-    """Counts how often each widget of some pages is told of another style."""
+    """Counts how often each widget is told of another style, and how many are in each turn."""
 
-    def __init__(self, pages: list[Page]) -> None:
+    def __init__(self, widgets: set[QWidget]) -> None:
         super().__init__()
-        self.widgets = {widget for page in pages for widget in (page, *page.findChildren(QWidget))}
-        self.counts: dict[QObject, int] = {}
+        self.widgets = widgets
+        self.counts: Counter[QObject] = Counter()
+        self.turns: list[int] = [0]
 
     def eventFilter(self, target: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         if event.type() == QEvent.Type.StyleChange and target in self.widgets:
-            self.counts[target] = self.counts.get(target, 0) + 1
+            self.counts[target] += 1
+            self.turns[-1] += 1
         return False
 
 
@@ -42,8 +49,14 @@ def visited(window: MainWindow, theme: Theme) -> Iterator[MainWindow]:
         settle(window)
     window.workspace.show_page(FIRST)
     settle(window)
+    theme.finish()
     yield window
     theme.set_text_size(13)
+    theme.finish()
+
+
+def inside(window: MainWindow) -> set[QWidget]:
+    return {window, *window.findChildren(QWidget)}
 
 
 def pictures(window: MainWindow) -> dict[str, QImage]:
@@ -57,38 +70,99 @@ def pictures(window: MainWindow) -> dict[str, QImage]:
     return found
 
 
-def test_pages_look_as_if_all_had_been_styled_at_once(
-    visited: MainWindow, theme: Theme, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("change", CHANGES)
+def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
+    visited: MainWindow, theme: Theme, app: QApplication, change: str
 ) -> None:
-    theme.set_mode("dark")
-    later = pictures(visited)
-    theme.set_mode("light")
-    wait_until(lambda: not theme._late)
-    monkeypatch.setattr(theme, "_pages", [])
-    theme.set_mode("dark")
-    assert [key for key, picture in pictures(visited).items() if picture != later[key]] == []
+    CHANGES[change](theme)
+    wait_until(visited.updatesEnabled)
+    assert theme.waits, "what is not seen"
+    early = pictures(visited)
+    theme.finish()
+    late = pictures(visited)
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    app.setStyleSheet(sheet)
+    wanted = pictures(visited)
+    assert [key for key, picture in late.items() if picture != wanted[key]] == []
+    if change == "dark":  # another size of the text moves what is seen until it is in its place
+        assert [key for key, picture in early.items() if picture != wanted[key]] == []
 
 
-def test_only_the_page_that_is_seen_is_styled_at_once_and_once(
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_turn_of_the_event_loop_styles_more_than_its_part(
+    visited: MainWindow, theme: Theme, app: QApplication, change: str
+) -> None:
+    told = Told(inside(visited))
+    seen = {widget for widget in told.widgets if widget.isVisible()}
+    assert len(told.widgets) > 10 * PER_TURN > 2 * len(seen) > 4 * PER_TURN
+    app.installEventFilter(told)
+    CHANGES[change](theme)
+    assert told.counts == {}, "the turn of the click only begins"
+    shown_after = 0
+    while theme.waits:
+        told.turns.append(0)
+        app.processEvents()
+        if visited.updatesEnabled() and not shown_after:
+            shown_after = len(told.counts)
+    app.removeEventFilter(told)
+    assert max(told.turns) <= PER_TURN
+    assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn again when what is seen is styled"
+    assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
+    assert len(told.counts) > 0.9 * len(told.widgets)
+
+
+def test_a_change_amid_a_change_styles_every_widget_once_more(
     visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
-    wait_until(lambda: not theme._late)
-    seen = [page for page in visited.findChildren(Page) if page.isVisible()]
-    hidden = [page for page in visited.findChildren(Page) if not page.isVisible()]
-    here, elsewhere = Told(seen), Told(hidden)
-    assert len(seen) == 1 and len(elsewhere.widgets) > len(here.widgets) > 20
-    for told in (here, elsewhere):
-        app.installEventFilter(told)
     theme.set_mode("dark")
-    assert elsewhere.counts == {}
-    assert median(here.counts.values()) == 1, "not of the moment without a sheet too"
+    for _ in range(3):
+        app.processEvents()
+    assert theme.waits and not visited.updatesEnabled()
+    told = Told(inside(visited))
+    app.installEventFilter(told)
     theme.set_mode("light")
+    theme.finish()
+    app.removeEventFilter(told)
+    assert visited.updatesEnabled() and not theme.waits
+    assert set(told.counts.values()) == {1}
+    assert len(told.counts) > 0.9 * len(told.widgets)
+
+
+def test_a_page_that_is_shown_meanwhile_has_its_style(
+    visited: MainWindow, theme: Theme, app: QApplication
+) -> None:
+    page = next(page for page in visited.findChildren(Page) if not page.isVisible())
+    told = Told({page, *page.findChildren(QWidget)})
+    app.installEventFilter(told)
     theme.set_mode("dark")
-    assert elsewhere.counts == {}, "what waits goes on waiting"
-    wait_until(lambda: not theme._late)
-    assert median(elsewhere.counts.values()) == 1
-    theme.set_mode("light")
-    theme.set_text_size(14)
-    assert median(elsewhere.counts.values()) == 2, "another size of the text is for all at once"
-    for told in (here, elsewhere):
-        app.removeEventFilter(told)
+    theme.style_page(page)
+    app.removeEventFilter(told)
+    assert set(told.counts) == told.widgets
+
+
+def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(
+    visited: MainWindow, theme: Theme
+) -> None:
+    form = visited.sections.lab.auc.form
+    labels = [field.label for field in form._fields.values()]
+    before = labels[0].maximumWidth()
+    theme.set_text_size(16)
+    theme.finish()
+    assert not labels[0].isVisible()
+    assert labels[0].maximumWidth() >= max(label.sizeHint().width() for label in labels) > before
+
+
+def test_icons_follow(visited: MainWindow, theme: Theme) -> None:
+    buttons = visited.workspace.rail.findChildren(QToolButton)
+    before = [button.icon().pixmap(16).toImage() for button in buttons]
+    theme.set_mode("dark")
+    theme.finish()
+    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
+
+
+def test_a_window_may_be_closed_meanwhile(visited: MainWindow, theme: Theme) -> None:
+    theme.set_mode("dark")
+    visited.close()
+    theme.finish()
+    assert not theme.waits
