@@ -43,7 +43,7 @@ def test_a_feature_is_shown_with_its_facts(panel):
     assert (panel.accessibleName(), panel.caption()) == ("LMIR.DIR of whole document", "39")
     assert "alone: MAP 0.4712 · NDCG@10 0.2203 · " in panel.facts.text()
     assert "(r\u00a0=\u00a0−0.97)" in panel.facts.text()
-    assert "LMIR.ABS &lt;whole>" in panel.facts.text()
+    assert "LMIR.ABS &lt;whole&gt;" in panel.facts.text()
     assert "LETOR 4.0" in panel.facts.toolTip()
     assert len(panel.plot.numbers()[1]) == 256
 

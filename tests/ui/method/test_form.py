@@ -1,4 +1,5 @@
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from hands import pick, type_into, write
@@ -27,9 +28,9 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
         assert field.isVisible() == parameter.counts(form.values())
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
-        assert shortened(parameter.help) in field.editor.toolTip()
+        assert shortened(parameter.help) in unescape(field.editor.toolTip())
         for text in (parameter.symbol, parameter.source):
-            assert text in field.editor.toolTip()
+            assert text in unescape(field.editor.toolTip())
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)

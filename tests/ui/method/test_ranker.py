@@ -1,5 +1,7 @@
 """Who ranks with what a method selects, in the form."""
 
+from html import unescape
+
 import pytest
 from hands import pick, type_into
 
@@ -17,7 +19,7 @@ def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits)
         field = form.field(f"ranker-{parameter.name}")
         assert field.isVisible() == parameter.counts(form.ranker_values())
         assert field.label.text() == parameter.label
-        assert parameter.help in field.editor.toolTip()
+        assert parameter.help in unescape(field.editor.toolTip())
     type_into(form.field("ranker-C"), "0.1, 1")
     assert [edit["ranker"] for edit in edits] == ["ranksvm"] * 2
     assert edits[-1]["ranker_parameters"]["C"] == (0.1, 1.0)
