@@ -100,7 +100,7 @@ class MeasuredRuns(QObject):
         plan = wanted.plan(record.plan)
         if plan is record.plan and not wanted.sealed:
             return _own(record)
-        there = record.dataset.folds[0].train.n_documents > 0
+        there = _has_documents(record)
         if not there and not wanted.sealed:
             return _own(record)
         state, key = _state(record), (record.key, wanted)
@@ -117,7 +117,7 @@ class MeasuredRuns(QObject):
     def measures(self, record: RunRecord) -> bool:
         """Tell whether a run can be shown by what is looked at, now or soon."""
         own = record.plan.convention == self._session.measurement(record.plan).convention
-        return own or bool(record.dataset.folds[0].train.n_documents)
+        return own or _has_documents(record)
 
     def means(
         self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
@@ -137,9 +137,13 @@ class MeasuredRuns(QObject):
         state, asked = _state(record), self._asked.get(record.key)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
-        there = record.dataset.folds[0].train.n_documents > 0 and any(state)
         known = self._known.get((record.key, wanted), (None, None))[0] == state
-        return there and not known and not (asked and (asked.wanted, asked.state) == (wanted, state))
+        return (
+            _has_documents(record)
+            and any(state[:-1])
+            and not known
+            and not (asked and (asked.wanted, asked.state) == (wanted, state))
+        )
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have those runs measured that are not yet, in this order."""
@@ -251,13 +255,19 @@ class MeasuredRuns(QObject):
         self._asked.clear()
 
 
-_State = tuple[int, int, int, bool]
+_State = tuple[int, int, int, bool, bool]
 _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state(record: RunRecord) -> _State:
-    """Return how much a run has found."""
-    return len(record.paths), len(record.folds), len(record.baselines), record.result is not None
+    """Return how much a run has found, and whether it can be measured anew by now."""
+    found = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
+    return *found, _has_documents(record)
+
+
+def _has_documents(record: RunRecord) -> bool:
+    """Tell whether the data of a run are open: those of a stored run come after it, or never."""
+    return record.dataset.folds[0].train.n_documents > 0
 
 
 def _own(record: RunRecord) -> MeasuredRun:
