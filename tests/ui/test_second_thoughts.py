@@ -95,6 +95,7 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
 ) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
+        window.session.change("another run", seed=window.session.plan.seed + 1)
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].progress > 0)
         window.open_path(str(folds / "Fold1"))

@@ -79,12 +79,12 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     settle(window)
     assert window.current.model is not None
     assert window.current.model.x_value == 7
-    # The choice was made on another axis: it is not on this plan's.
+    # The run is shown with its own axis, whatever the form says by now.
     window.session.change("editing", parameters={"n_rounds": 9})
-    assert window.current.values == ()
-    window.session.select((9,), 7)
+    assert window.current.values == (9,)
     window.session.change("editing", parameters={"n_rounds": [3, 4]})
-    assert window.current.values == (4,)
+    assert window.current.values == (9,)
+    assert window.current.shown.record is record
     settle(window)
 
 

@@ -148,20 +148,6 @@ def test_a_model_of_any_kind_scores_the_same_when_read_back(tmp_path: Path, plan
             save_model(tmp_path / "model.csv", again)
 
 
-def test_a_model_of_the_first_version_is_read_as_before(tmp_path: Path) -> None:
-    values = {
-        "format": "rankstudio-model",
-        "version": 1,
-        "method": "rankrls",
-        "parameters": {},
-        "origin": {},
-        "features": [{"id": 3, "name": "three", "weight": 0.5}, {"id": 1, "name": "one", "weight": -2.0}],
-    }
-    (tmp_path / "old.json").write_text(json.dumps(values))
-    X = np.random.default_rng(0).random((5, 3))
-    np.testing.assert_allclose(load_model(tmp_path / "old.json").predict(X), 0.5 * X[:, 2] - 2 * X[:, 0])
-
-
 def test_results_tell_the_best_single_feature_to_compare_with(tmp_path: Path) -> None:
     result = finished()
     write_results(result, tmp_path)
@@ -198,7 +184,7 @@ def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
     ):
         save_model(tmp_path / "model.onnx", model)
     (tmp_path / "other.json").write_text('{"format": "x", "version": 1}')
-    with pytest.raises(DataError, match="expected rankstudio-model of version 3 or before, found 'x'"):
+    with pytest.raises(DataError, match="expected rankstudio-model of version 3, found 'x'"):
         load_model(tmp_path / "other.json")
     (tmp_path / "text.json").write_text("[]")
     with pytest.raises(DataError, match="not a model written by RankStudio"):
@@ -229,7 +215,7 @@ def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
 def test_a_damaged_model_is_refused(sound: str, damaged: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     text = (
-        '{"format": "rankstudio-model", "version": 2, "method": "gas", "parameters": {}, "origin": {}, '
+        '{"format": "rankstudio-model", "version": 3, "method": "gas", "parameters": {}, "origin": {}, '
         '"features": [{"id": 3, "name": "a", "weight": 0.5}]}'
     )
     path.write_text(text)

@@ -52,12 +52,12 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
     actions["Note…"].trigger()
     write(window, "grid at its end")
     first, second = texts(window)
-    assert (first["method"], first["tags"], first["note"]) == (
+    assert (first["method"].removesuffix(" ⚠"), first["tags"], first["note"]) == (
         "for the paper",
         "paper, good",
         "grid at its end",
     )
-    assert (second["method"], second["tags"]) == ("Greedy RankRLS", "–")
+    assert (second["method"], second["tags"]) == ("Greedy RankRLS ⚠", "–")
     assert window.sections.results.curves.plot.curves[0].label == "1 for the paper"
     panel.filter.setText("good end")
     assert [row["key"] for row in texts(window)] == ["1"]
