@@ -10,7 +10,7 @@ import pytest
 from plot_hands import ys
 from waiting import turn, wait_until
 from walks.stage import Gate
-from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly
+from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly, write_folds
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -147,6 +147,41 @@ def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, f
             )
 
 
+def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    gate = Gate()
+    gate.hold_after(N_FEATURES + 6)  # in the second path
+    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+        window.closing.connect(gate.open)
+        window.commands["run"].trigger()
+        wait_until(lambda: gate.holds)
+        record = window.runs.records[0]
+        wait_until(lambda: record.paths)
+        window.commands["stop"].trigger()
+        gate.open()
+        wait_until(lambda: record.state.ended)
+        assert set(record.paths) == {(1, 0)}
+        window.session.show_measure("NDCG@3")
+        window.session.look_at(1)
+        window.session.select(record.combinations[0], 2)
+        settle(window)
+        before, model = record.paths[1, 0], window.current.model
+        assert model is not None
+        assert model.step is before.steps[model.position]
+        gate.hold_after(5)  # the study has told of the first path again, and nothing more is there
+        window.commands["go_on"].trigger()
+        wait_until(lambda: gate.holds and record.paths[1, 0] is not before)
+        window.session.select(record.combinations[0], 3)
+        settle(window)
+        model = window.current.model
+        assert model is not None
+        assert model.step is record.paths[1, 0].steps[model.position]
+        window.commands["stop"].trigger()
+        gate.open()
+        wait_until(lambda: record.state.ended)
+
+
 def test_runs_queue_and_a_waiting_one_can_be_cancelled(
     theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
 ) -> None:
@@ -248,3 +283,29 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
         window.close()
         assert not window.isVisible()
         assert window.models.run_worker.jobs == ()
+
+
+def test_a_sealed_run_of_a_study_is_measured_anew_when_its_data_are_there(
+    theme: Theme, tmp_path: Path
+) -> None:
+    study, folds = tmp_path / "one.rankstudio", write_folds(tmp_path / "Small")
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        window.study_files.save_as(str(study))
+        settle(window)
+    elsewhere = folds.rename(tmp_path / "elsewhere")
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(study))
+        wait_until(lambda: window.runs.records and not window.models.loader.busy)
+        settle(window)
+        record, measured = window.runs.records[0], window.models.measured
+        assert not window.session.has_documents
+        window.session.seal(True)
+        window.session.show_measure("NDCG@3")
+        settle(window)
+        assert "NDCG@3" not in measured.view(record).paths[1, 0].validation
+        elsewhere.rename(folds)
+        window.open_path(str(folds))
+        wait_until(lambda: record.recorded is None)
+        settle(window)
+        assert "NDCG@3" in measured.view(record).paths[1, 0].validation

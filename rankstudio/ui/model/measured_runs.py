@@ -137,6 +137,7 @@ class MeasuredRuns(QObject):
         state, asked = _state(record), self._asked.get(record.key)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
+        there = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
         known = self._known.get((record.key, wanted), (None, None))[0] == state
         return (
             _has_documents(record)
@@ -255,19 +256,14 @@ class MeasuredRuns(QObject):
         self._asked.clear()
 
 
-_State = tuple[int, int, int, bool, bool]
+_State = tuple[int, int, int, int, bool]
 _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 
 def _state(record: RunRecord) -> _State:
-    """Return how much a run has found, and whether it can be measured anew by now."""
+    """Return how much a run has found; at another revision it may be as much, and other objects."""
     found = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
-    return *found, _has_documents(record)
-
-
-def _has_documents(record: RunRecord) -> bool:
-    """Tell whether the data of a run are open: those of a stored run come after it, or never."""
-    return record.dataset.folds[0].train.n_documents > 0
+    return (record.revision, *found)
 
 
 def _own(record: RunRecord) -> MeasuredRun:

@@ -183,6 +183,7 @@ class Runs(QObject):
         """Give runs their data, which were not at hand before."""
         for record in records:
             record.dataset, record.recorded = dataset, None
+            record.revision += 1
             self.changed.emit(record)
 
     def allow(self, why_not: str) -> None:

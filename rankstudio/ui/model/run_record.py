@@ -115,6 +115,9 @@ class RunRecord:
         When and by which version it was computed, where it is from a study.
     why_not_on : str
         Why nobody can go on with it although it is not finished, as a sentence; else "".
+    revision : int
+        Grows whenever something of what it has found, or its data, is there anew: a run that goes on is told
+        again of what it had, in other objects.
     """
 
     key: int
@@ -135,6 +138,7 @@ class RunRecord:
     label: RunLabel = field(default_factory=RunLabel)
     origin: str = ""
     why_not_on: str = ""
+    revision: int = 0
     steps_per_unit: int = 0
     n_units: int = 0
     units_done: int = 0
@@ -142,6 +146,8 @@ class RunRecord:
 
     def handle(self, event: Event) -> None:
         """Note what an event says."""
+        if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
+            self.revision += 1
         match event:
             case RunStarted():
                 self.n_units = len(event.units)
