@@ -19,11 +19,11 @@ TABLES = ("comparison.csv", "comparison.md", "tests.csv")
 _USUAL = ("convention", "select_by")  # as the data say, where a comparison does not
 _READ = (
     *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
-    *("qrels", "runs", "groups", "preferences"),
+    *("runs", "groups", "preferences"),
 )
 """Where the parser puts files and folders that commands read."""
 
-_NAMED = ("scores", "models")  # NAME=PLACE
+_NAMED = ("scores", "models", "runs")  # NAME=PLACE
 _FIGURES = ("criterion.png", "validation-*.png")
 
 

@@ -100,7 +100,7 @@ class MeasuredRuns(QObject):
         plan = wanted.plan(record.plan)
         if plan is record.plan and not wanted.sealed:
             return _own(record)
-        there = _has_documents(record)
+        there = record.dataset.folds[0].train.n_documents > 0
         if not there and not wanted.sealed:
             return _own(record)
         state, key = _state(record), (record.key, wanted)
@@ -117,7 +117,7 @@ class MeasuredRuns(QObject):
     def measures(self, record: RunRecord) -> bool:
         """Tell whether a run can be shown by what is looked at, now or soon."""
         own = record.plan.convention == self._session.measurement(record.plan).convention
-        return own or _has_documents(record)
+        return own or bool(record.dataset.folds[0].train.n_documents)
 
     def means(
         self, found: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
@@ -139,12 +139,7 @@ class MeasuredRuns(QObject):
             return False
         there = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
         known = self._known.get((record.key, wanted), (None, None))[0] == state
-        return (
-            _has_documents(record)
-            and any(state[:-1])
-            and not known
-            and not (asked and (asked.wanted, asked.state) == (wanted, state))
-        )
+        return there and not known and not (asked and (asked.wanted, asked.state) == (wanted, state))
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have those runs measured that are not yet, in this order."""

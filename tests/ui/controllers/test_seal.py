@@ -144,3 +144,27 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         window.study_files.new()
         assert seal_text(window) == ""
         assert not window.session.sealed
+
+
+def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_there(
+    window: MainWindow,
+) -> None:
+    finish(window)
+    window.commands["seal"].trigger()
+    window.session.show_measure("Disagreement")  # the run did not measure it
+    settle(window)
+
+    def shown() -> tuple[object, ...]:
+        (row,) = window.sections.results.panel.rows()
+        curves = window.sections.run.curves.validation_plot.family.curves
+        return dict(row.summary.means), [(list(one.xs), list(one.ys)) for one in curves.values() if one.xs]
+
+    before, path = shown(), window.models.study_store.path
+    assert "Disagreement" in before[0] and before[1]  # type: ignore[operator]
+    window.study_files.new()
+    settle(window)
+    window.study_files.open(str(path))
+    wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
+    settle(window)
+    assert window.session.sealed and window.runs.records[0].recorded is None
+    assert shown() == before

@@ -329,8 +329,12 @@ def run(stage: Stage) -> None:
 def run_and_hold(stage: Stage, n_events: int) -> None:
     if stage.gate.holds or stage.window.runs.busy:
         raise ImpossibleStepError
-    start(stage, "run")
-    stage.gate.hold_after(1 + n_events % 40)
+    stage.gate.hold_after(1 + n_events % 40)  # before it starts: a worker may be quicker than this thread
+    try:
+        start(stage, "run")
+    except ImpossibleStepError:
+        stage.gate.hold_after(None)
+        raise
 
 
 @step(4)
