@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import logging
 import os
@@ -9,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 # Threads of libraries that have nothing to do sleep: to wait for the next sum they would turn in circles, and
@@ -84,6 +85,27 @@ def pytest_collection_finish() -> None:
     """Leave what is loaded by now, and thousands of tests, out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+_LAST_RESORT = 120.0  # seconds after the time limit at which a test's process ends
+_LONGEST = 3600.0  # for tests without a limit
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process of a test that its time limit did not end: the others still run, and its threads are told.
+
+    The limit is an exception in the main thread. It does not reach a thread that waits inside Qt or for a lock in
+    C, and what a slot raises Qt passes to ``sys.excepthook``.
+    """
+    marker = item.get_closest_marker("timeout")
+    limit = float(marker.args[0]) if marker else float(item.config.getini("timeout") or 0.0)
+    with os.fdopen(os.dup(2), "w") as stderr:
+        faulthandler.dump_traceback_later(limit + _LAST_RESORT if limit else _LONGEST, exit=True, file=stderr)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 _GRACE = 2.0  # seconds for threads that are on their way out

@@ -15,7 +15,7 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 _SIZE = "1280x760"
-_SECONDS_A_STEP, _SHORTENING = 1.0, 1200.0
+_SECONDS_A_STEP, _SHORTENING = 1.0, 600.0
 """So long a step may take on a busy machine, and so long a walk that fails may be made shorter."""
 
 

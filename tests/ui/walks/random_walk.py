@@ -43,6 +43,7 @@ LENGTH = 300
 _NUMBERS = 1 << 12  # from so many each number of a step is drawn
 _LAST = 8  # steps that are told of a walk that is not made shorter
 _MOST_REPLAYS = 250  # of a walk that is made shorter
+FEW_REPLAYS = 25  # the same in the checks, where nobody waits for the shortest: some minutes at most
 
 
 def draw(seed: int, n_steps: int) -> list[Step]:
@@ -123,8 +124,10 @@ def _unasked() -> Iterator[None]:
         QMessageBox.question = before  # type: ignore[method-assign]
 
 
-def shortest(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> list[Step]:
-    """Return a part of a walk that still fails, and of which no step can be left out.
+def shortest(
+    steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool], most_replays: int = _MOST_REPLAYS
+) -> list[Step]:
+    """Return a part of a walk that still fails, and of which no step can be left out, after enough replays.
 
     Parts are left out, half of the walk first, then smaller ones, down to single steps (Zeller and
     Hildebrandt 2002).
@@ -135,7 +138,7 @@ def shortest(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> 
         for begin in range(0, len(left), size):
             without = left[:begin] + left[begin + size :]
             replays += 1
-            if replays > _MOST_REPLAYS:
+            if replays > most_replays:
                 return left
             if fails(without):
                 left, n_parts = without, max(n_parts - 1, 2)
@@ -147,16 +150,18 @@ def shortest(steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool]) -> 
     return left
 
 
-def report(outcome: Outcome, seed: int, theme: Theme, places: Places, *, shorten: bool = True) -> str:
-    """Say what went wrong in a walk, with the shortest walk on which the same goes wrong."""
+def report(
+    outcome: Outcome, seed: int, theme: Theme, places: Places, most_replays: int = _MOST_REPLAYS
+) -> str:
+    """Say what went wrong in a walk, with the shortest walk found on which the same goes wrong."""
     kind = outcome.faults[0].kind
 
     def fails(steps: Sequence[Step]) -> bool:
         return kind in {fault.kind for fault in walk(steps, theme, places).faults}
 
-    few = shortest(outcome.done, fails) if shorten else outcome.done[-_LAST:]
+    few = shortest(outcome.done, fails, most_replays) if most_replays else outcome.done[-_LAST:]
     lines = [f"seed {seed}: {kind}", *(f"    {fault.text}" for fault in outcome.faults)]
-    which = "the shortest walk" if shorten else "the last of them"
+    which = f"{len(few)} on which it fails" if most_replays else "the last of them"
     return "\n".join([*lines, f"after {len(outcome.done)} steps; {which}:", *map(str, few)])
 
 
@@ -195,7 +200,9 @@ class Tally:
         return "\n".join([head, *done, *found])
 
 
-def walk_for(seconds: float, seed: int, theme: Theme, places: Places, *, shorten: bool = True) -> Tally:
+def walk_for(
+    seconds: float, seed: int, theme: Theme, places: Places, most_replays: int = _MOST_REPLAYS
+) -> Tally:
     """Walk for a while, from one seed after another; tell each kind of fault with its shortest walk."""
     tally = Tally()
     until = time.monotonic() + seconds
@@ -211,7 +218,7 @@ def walk_for(seconds: float, seed: int, theme: Theme, places: Places, *, shorten
             if tally.faults[kind] > 1:
                 say(f"seed {at}: {kind}, again")
             else:
-                say(report(outcome, at, theme, places, shorten=shorten))
+                say(report(outcome, at, theme, places, most_replays))
         theme.set_mode("light")
     return tally
 
@@ -238,7 +245,7 @@ def main() -> int:
     with TemporaryDirectory(prefix="walks-") as folder:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
         places = write_places(Path(folder))
-        tally = walk_for(given.seconds, seed, theme, places, shorten=not given.long)
+        tally = walk_for(given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS)
     say(str(tally))
     return bool(tally.faults)
 

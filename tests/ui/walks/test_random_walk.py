@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from walks.random_walk import draw, report, shortest, walk_seeds
+from walks.random_walk import FEW_REPLAYS, draw, report, shortest, walk_seeds
 from walks.stage import Places, write_places
 from walks.steps import ACTS, Step, n_numbers
 
@@ -50,7 +50,7 @@ def test_a_random_walk(which: str, theme: Theme, places: Places, pytestconfig: p
     chosen = seeds(pytestconfig) if which == "fresh" else count(FIXED)
     for seed, outcome in walk_seeds(chosen, theme, places, n_steps if which == "fresh" else N_STEPS):
         if outcome.faults:
-            pytest.fail(report(outcome, seed, theme, places), pytrace=False)
+            pytest.fail(report(outcome, seed, theme, places, FEW_REPLAYS), pytrace=False)
 
 
 def test_a_walk_depends_on_its_seed_alone() -> None:
