@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, assert_never
 
-from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 
 from rankstudio.engine.analysis.report.document import (
     Block,
@@ -17,7 +16,6 @@ from rankstudio.engine.analysis.report.document import (
     ReportFigure,
     ReportTable,
 )
-from rankstudio.engine.export.figures.svg import FONT
 from rankstudio.engine.support.escaping import html_text, paragraphs
 from rankstudio.ui.style.fonts import family
 
@@ -80,14 +78,9 @@ def figure_name(number: int) -> str:
 
 
 def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
-    """Return a figure drawn in so many logical pixels, for a screen of a pixel ratio."""
-    height = figure.height * width / figure.width
-    image = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_RGB32)
-    image.fill(Qt.GlobalColor.white)
-    painter = QPainter(image)
-    svg = figure.svg.replace(f'font-family="{FONT}"', f'font-family="{family()}"')  # Qt reads one name
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(image.rect()))
-    painter.end()
+    """Return a figure as wide as so many logical pixels, for a screen of a pixel ratio."""
+    smooth = Qt.TransformationMode.SmoothTransformation
+    image = QImage.fromData(figure.png).scaledToWidth(round(width * ratio), smooth)
     image.setDevicePixelRatio(ratio)
     return image
 

@@ -69,15 +69,14 @@ class ReportFigure:
     ----------
     caption : str
     svg : str
-        The whole drawing, complete by itself.
-    width, height : float
-        Of the drawing, in pixels.
+        The whole drawing, as an element of a page.
+    png : bytes
+        The same as a picture, as fine as paper needs it.
     """
 
     caption: str
     svg: str
-    width: float
-    height: float
+    png: bytes
 
 
 @dataclass(frozen=True)

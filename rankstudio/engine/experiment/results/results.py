@@ -272,8 +272,6 @@ class RunResult:
 
         Raises
         ------
-        MissingExtraError
-            Without matplotlib.
         ParameterError
             Where nothing was validated by this measure.
         """
