@@ -6,12 +6,13 @@ import itertools
 import math
 from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure as Paper
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.legend import Legend
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.text import Text
@@ -45,6 +46,7 @@ _MARKERS = {
 }  # of matplotlib, and how large they are to look as large as a circle
 _LINE = 1.35  # from one line of the legend to the next
 _STRIP = 8.0  # that of the colours of an ordered family
+_INTER = str(resource("fonts", "Inter-Regular.ttf"))
 _EDGE = 0.4  # what stays free at the edges of the page
 _APART = 0.7  # least room between the texts of ticks beside each other
 _DPI = 288.0  # of what is measured; nothing is painted there
@@ -75,8 +77,7 @@ class FigurePage:
         self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
         self.entries: list[Entry] = []
         self.fitters: list[Callable[[float, float], None]] = []
-        font = str(resource("fonts", "Inter-Regular.ttf"))
-        self._font = FontProperties(family=["Inter", "sans-serif"], size=style.em, fname=font)
+        self._font = self._other_font = self._font_of_file(_INTER)
         self._widths: dict[str, float] = {}
         self.area.spines[:].set_visible(False)
         self.area.set_axisbelow(True)
@@ -85,7 +86,7 @@ class FigurePage:
     def width(self, text: str) -> float:
         """Return how wide a text is."""
         if text not in self._widths:
-            size = text_to_path.get_text_width_height_descent(text, self._font, ismath=False)
+            size = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
             self._widths[text] = float(size[0])
         return self._widths[text]
 
@@ -175,14 +176,15 @@ class FigurePage:
         em, style = self.style.em, self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
         edge = _EDGE * em
+        wide, high = 0.7 * style.width, 0.3 * style.width
+        self._find_other_font(wide, high)
         legends = self._legends()
         taken = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
-        wide, high = 0.7 * style.width, 0.3 * style.width
         for _ in range(_ROUNDS):
             for fit in self.fitters:
                 fit(wide, high)
             for text in self.paper.findobj(Text):
-                text.set_fontproperties(self._font)
+                text.set_fontproperties(self._font_of(text.get_text()))
             inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
             left, below = (inner.x0 - outer.x0) * 72 / _DPI, (inner.y0 - outer.y0) * 72 / _DPI
@@ -197,6 +199,23 @@ class FigurePage:
             for row, legend in enumerate(legends):
                 legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
         return self.paper
+
+    def _find_other_font(self, wide: float, high: float) -> None:
+        """Have another font for texts that Inter cannot set, where one has more of their characters."""
+        for fit in self.fitters:
+            fit(wide, high)
+        texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
+        texts += [one_line(label) for _, label in self.entries]
+        missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
+        if missing:
+            self._other_font = self._font_of_file(_font_with(missing))
+            self._widths.clear()
+
+    def _font_of(self, text: str) -> FontProperties:
+        return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
+
+    def _font_of_file(self, path: str) -> FontProperties:
+        return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
 
     def _legends(self) -> list[Legend]:
         """Return names in as many rows as they need: a legend of matplotlib has columns of equal width."""
@@ -259,6 +278,26 @@ class FigurePage:
         least = (_APART if across else 0.2) * em
         gaps = (b - a for a, b in itertools.pairwise(places))
         return all(gap >= a + b + least for gap, (a, b) in zip(gaps, itertools.pairwise(half), strict=True))
+
+
+@cache
+def _characters(path: str) -> frozenset[str]:
+    return frozenset(map(chr, get_font(path).get_charmap()))
+
+
+@lru_cache(maxsize=16)
+def _font_with(characters: frozenset[str]) -> str:
+    """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
+    known = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
+    best, most = _INTER, len(characters & _characters(_INTER))
+    for font in sorted(known, key=lambda font: font.name != "DejaVu Sans"):
+        there = get_font(font.fname).get_charmap()
+        found = sum(ord(character) in there for character in characters)
+        if found > most and not font.name.startswith("Last Resort"):  # which has boxes alone
+            best, most = font.fname, found
+        if most == len(characters):
+            break
+    return best
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:

@@ -228,6 +228,13 @@ def test_a_character_that_the_font_has_not_is_read_back() -> None:
     assert ">漢 Δ∆ 7<" in figure_bytes(figure, style_of("page"), "svg").decode()
 
 
+def test_a_script_that_inter_has_not_is_set_in_another_font() -> None:
+    figure = replace(overlaid(), x=replace(overlaid().x, title="תכונות"))
+    data = figure_bytes(figure, style_of("page"), "pdf")
+    assert b"DejaVuSans" in data and b"Inter-Regular" in data and b"LastResort" not in data
+    assert sum("ת" in text for text in pdf_texts(data)) == 1
+
+
 def test_what_could_be_mathematics_or_a_line_end_is_text() -> None:
     figure = replace(overlaid(), x=replace(overlaid().x, title="$a_b$ \\frac{1}{2}\n$"))
     assert "$a_b$ \\frac{1}{2} $" in said(figure, style_of("page"))
