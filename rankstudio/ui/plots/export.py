@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QImage
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export import tables
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle, style_of
 from rankstudio.engine.support.files import write_bytes
@@ -17,7 +15,7 @@ from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.figures.values import Figure
-    from rankstudio.ui.plots.base import Numbers, Plot
+    from rankstudio.ui.plots.base import Plot
 
 LABELS = {
     "pdf": "PDF",
@@ -77,10 +75,3 @@ def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
         Where it is larger than memory.
     """
     return QImage.fromData(figure_bytes(figure, style, "png", dpi))
-
-
-def csv_text(numbers: Numbers, separator: str = ",") -> str:
-    """Return numbers as CSV with a header; each number with all its digits, NaN as an empty cell."""
-    header, rows = numbers
-    known = (["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row] for row in rows)
-    return tables.csv_text(header, known, separator)

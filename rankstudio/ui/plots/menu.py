@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.style import style_of
+from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot, figure_image
+from rankstudio.ui.plots.export import FORMATS, export_plot, figure_image
 from rankstudio.ui.process.files_read import refuse_read
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class PlotMenu(QMenu):
     @Slot()
     def copy_numbers(self) -> None:
         """Put the numbers behind the plot on the clipboard, ready for a spreadsheet."""
-        QGuiApplication.clipboard().setText(csv_text(self._plot.numbers(), "\t"))
+        QGuiApplication.clipboard().setText(csv_of_values(*self._plot.numbers(), separator="\t"))
 
     @Slot()
     def save_as(self) -> None:

@@ -267,7 +267,6 @@ def test_a_report_has_no_tag_more_whatever_the_texts(name: str) -> None:
     assert tags(name) == tags("x")
 
 
-@settings(max_examples=25, deadline=None)
 @given(name=names)
 def test_svg_is_xml_with_the_names_as_text(name: str) -> None:
     axis, style = FigureAxis(name), style_of("poster", 4.0)  # where there is room for any name

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isnan
 from pathlib import Path
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.export import tables
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import Figure
+from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import make_folder, write_bytes
 
 FORMATS = ("pdf", "svg", "png", "csv")
@@ -35,13 +34,6 @@ def formats_of(text: str) -> tuple[str, ...]:
     return found
 
 
-def figure_csv(figure: Figure, separator: str = ",") -> str:
-    """Return the values that a figure shows, each number with all its digits, NaN as an empty cell."""
-    header, rows = figure.table()
-    known = (["" if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows)
-    return tables.csv_text(header, known, separator)
-
-
 def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
     """Return a figure as a file of any format; in the terminal and in the window the same bytes.
 
@@ -51,7 +43,7 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
         For a picture that is too large.
     """
     if format_name == "csv":
-        return figure_csv(figure).encode()
+        return csv_of_values(*figure.table()).encode()
     from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
 
     return painted(figure, style, format_name, dpi)

@@ -61,16 +61,11 @@ class TableFormat:
 
 
 def _csv(table: ResultTable, style: TableStyle) -> str:
-    return _separated(table, style, ",")
+    return csv_text(*table.numbers(style))
 
 
 def _tsv(table: ResultTable, style: TableStyle) -> str:
-    return _separated(table, style, "\t")
-
-
-def _separated(table: ResultTable, style: TableStyle, separator: str) -> str:
-    header, rows = table.numbers(style)
-    return csv_text(header, (["" if cell is None else cell for cell in row] for row in rows), separator)
+    return csv_text(*table.numbers(style), separator="\t")
 
 
 FORMATS: tuple[TableFormat, ...] = (

@@ -22,7 +22,7 @@ from export.figures.examples import FIGURES, HOSTILE, grid, named_features, over
 from matplotlib.text import Text
 
 from rankstudio.engine.errors import OutputError, ParameterError
-from rankstudio.engine.export.figures.files import figure_bytes, figure_csv, formats_of
+from rankstudio.engine.export.figures.files import figure_bytes, formats_of
 from rankstudio.engine.export.figures.page import FigurePage
 from rankstudio.engine.export.figures.painter import painting, paper_of
 from rankstudio.engine.export.figures.palette import DASHES
@@ -255,7 +255,7 @@ def test_cells_of_a_map_meet(colors: str) -> None:
 
 @ALL
 def test_csv_is_the_values_that_are_drawn(figure: Figure) -> None:
-    header, *rows = csv.reader(io.StringIO(figure_csv(figure)))
+    header, *rows = csv.reader(io.StringIO(figure_bytes(figure, style_of(), "csv").decode()))
     expected_header, expected = figure.table()
     assert header == [cell.replace("\x00", "") for cell in expected_header] or header == expected_header
     assert len(rows) == len(expected)
