@@ -9,7 +9,7 @@ Target                                       Function
 ============================================ =====================================================
 comments in C, Python, SQL, TeX, RankLib     :func:`comment_text`
 Python values                                ``repr``, which Python reads back
-HTML, notebooks' tables                      :func:`html_text`, :func:`paragraphs`
+HTML: ``templates.py``, notebooks' tables    :func:`html_text`, :func:`paragraphs`
 XML by ElementTree (PMML), figures, Excel    :func:`clean_text`; the library escapes markup
 Markdown, notebooks' texts                   :func:`markdown_escaped`
 LaTeX                                        :func:`latex_escaped`

@@ -60,6 +60,10 @@ class ReportTable:
     note: str = ""
     bold: frozenset[tuple[int, int]] = frozenset()
 
+    def side(self, column: int) -> str:
+        """Return to which side a column is aligned."""
+        return "left" if column in self.left else "right"
+
 
 @dataclass(frozen=True)
 class ReportFigure:

@@ -287,7 +287,7 @@ def test_what_stands_in_the_wrong_place_is_found() -> None:
 
 
 def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in() -> None:
-    style = resource("report", "report.css").read_text(encoding="utf-8")
+    style = resource("templates", "report.css").read_text(encoding="utf-8")
     named = set(re.findall(r'\[style\*="(?:fill|stroke): (#\w+)"\]', style))
     runs = {STYLE.category(number) for number in range(1, 8)}
     assert {STYLE.text, STYLE.muted, STYLE.line, STYLE.faint} | runs <= named
