@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rankstudio.engine.support.escaping import html_text, paragraphs
+from rankstudio.engine.support.escaping import html_text, one_line, paragraphs
 from rankstudio.engine.support.resources import resource
 
 if TYPE_CHECKING:
@@ -53,5 +53,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"paragraphs": lines, "kind": lambda value: type(value).__name__}
+    made.filters |= {"paragraphs": lines, "one_line": one_line, "kind": lambda value: type(value).__name__}
     return made
