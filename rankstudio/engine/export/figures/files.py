@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import csv_of_values
@@ -40,13 +42,28 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
     Raises
     ------
     OutputError
-        For a picture that is too large.
+        For a picture that is too large, and where there is no place even for temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
-    from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
-
+    try:
+        with _unsaid():
+            from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
+    except OSError as error:
+        raise OutputError(f"Figures cannot be painted: {error}") from error
     return painted(figure, style, format_name, dpi)
+
+
+@contextmanager
+def _unsaid() -> Iterator[None]:
+    """Have matplotlib not tell where its list of fonts cannot be kept: as all caches it is made anew then."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def caption_text(figure: Figure) -> str:
