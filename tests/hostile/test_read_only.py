@@ -88,9 +88,7 @@ def test_no_home(
     assert all(same(out / name, finished / name) for name in RESULTS)
 
 
-def test_figures_without_a_home(
-    program: Program, finished: Path, disk: Path, tmp_path: Path
-) -> None:
+def test_figures_without_a_home(program: Program, finished: Path, disk: Path, tmp_path: Path) -> None:
     place = {**dict.fromkeys(("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR")), "HOME": str(disk)}
     out = tmp_path / "out"
     command = ["figures", finished / STUDY, "--only", "criterion", "--out", out]
