@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.data_file import load_data as load_data
-    from rankstudio.engine.data.letor.reader import load_letor as load_letor
+    from rankstudio.engine.data.formats.data_file import load_letor as load_letor
     from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
     from rankstudio.engine.data.preferences.label_preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
@@ -67,7 +67,7 @@ _HOMES = {
     "RankingDataset": "rankstudio.engine.data.dataset",
     "evaluate": "rankstudio.engine.metrics.evaluation",
     "load_data": "rankstudio.engine.data.formats.data_file",
-    "load_letor": "rankstudio.engine.data.letor.reader",
+    "load_letor": "rankstudio.engine.data.formats.data_file",
     "load_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
     "sample_preferences": "rankstudio.engine.data.preferences.label_preferences",

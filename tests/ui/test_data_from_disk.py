@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, slowly
 
-from rankstudio.engine.data.letor.writer import save_letor
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.formats.letor_writer import save_letor
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.reports import metrics_table
 from rankstudio.engine.support import memory

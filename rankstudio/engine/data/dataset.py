@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,8 +15,11 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
+from rankstudio.engine.data.missing_values import check_options, fill_missing, normalize_queries, widen
 from rankstudio.engine.data.source import Comments, ReadAs, Source
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.tabular.frames import frames_of_folds, table_of_frame
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
 
@@ -182,12 +184,58 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, qid="qid", label="label")
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
-        # Looked up by name: the readers stand above datasets, which know none of them.
-        frames = import_module("rankstudio.engine.data.tabular.frames")
-        made: RankingDataset = frames.dataset_of_frame(
-            frame, qid=qid, label=label, features=features, ignore=ignore, missing=missing
+        check_options(missing, False)
+        told = DataColumns.of(
+            {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
         )
-        return made
+        return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Table,
+        source: Source | None = None,
+        *,
+        missing: str = "query_min",
+        n_features: int | None = None,
+        normalize: str | bool = False,
+    ) -> RankingDataset:
+        """Make a dataset of what was read, which is used up: its values are changed in place.
+
+        Parameters
+        ----------
+        table : Table
+        source : Source, optional
+        missing, normalize
+            See `load_letor`; with "refuse" there is nothing to fill in.
+        n_features : int, optional
+            Number of columns, where there are to be more than the table has.
+        """
+        if missing != "refuse":
+            fill_missing(table.X, table.query_ptr, table.missing, missing)
+        X = widen(table.X, n_features or table.X.shape[1])
+        if normalize:
+            normalize_queries(X, table.query_ptr)
+        n = X.shape[1]
+        feature_ids = np.arange(1, n + 1, dtype=np.int64)
+        counts = np.zeros(n, dtype=np.int64)
+        counts[: len(table.missing)] = table.missing
+        names = table.feature_names  # those of a file with ids from 0 go on where others are wider
+        names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist()) if names else ()
+        return cls(
+            X=read_only(X),
+            y=read_only(table.y),
+            query_ptr=read_only(table.query_ptr),
+            query_ids=table.query_ids,
+            feature_ids=read_only(feature_ids),
+            feature_names=names or default_names(feature_ids),
+            comments=table.comments,
+            source=source,
+            missing=read_only(counts),
+            warnings=table.notes(str(source.path) if source is not None else "The frame"),
+            sparse=not table.dense,
+            file_rows=None if table.scattered is None else table.file_rows,
+        )
 
     def changed(self, **values: Any) -> RankingDataset:
         """Return a dataset with other values of some attributes.
@@ -410,7 +458,16 @@ class FoldedDataset:
         return cls(path.name.split(".")[0] if path else "Data", path, (Fold(1, data),))
 
     @classmethod
-    def from_frame(cls, frame: Any, *, part: str, fold: str = "", **options: Any) -> FoldedDataset:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        part: str,
+        fold: str = "",
+        name: str = "Data",
+        ignore: Sequence[str] = (),
+        **options: Any,
+    ) -> FoldedDataset:
         """Make a dataset of folds of a frame, a column of which says of each document in which part it is.
 
         Parameters
@@ -420,12 +477,23 @@ class FoldedDataset:
             The column that says "train", "vali" or "test".
         fold : str
             The column of the fold, where there are several; a document may be in several of them, a row each.
+        name : str
+        ignore : sequence of str
+            Other columns that are no features.
         **options
-            As of :meth:`RankingDataset.from_frame`, which also says what is raised, and ``name``.
+            As of :meth:`RankingDataset.from_frame`, which also says what is raised.
         """
-        frames = import_module("rankstudio.engine.data.tabular.frames")
-        made: FoldedDataset = frames.folds_of_frame(frame, part=part, fold=fold, **options)
-        return made
+        made = []
+        for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
+            left_out = (*ignore, part, *([fold] if fold else ()))
+            parts = {
+                kind: RankingDataset.from_frame(some, ignore=left_out, **options)
+                for kind, some in rows.items()
+            }
+            if len({data.feature_names for data in parts.values()}) > 1:
+                raise DatasetError(f"The frame: the parts of fold {what} do not have the same features.")
+            made.append(Fold(number, **parts))
+        return cls(name, None, tuple(made))
 
     def __repr__(self) -> str:
         folds = f"{len(self.folds)} folds{f' by {self.divided_by}' if self.divided_by else ''}"

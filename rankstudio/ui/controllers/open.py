@@ -13,8 +13,8 @@ from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fold_files import one_of
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan

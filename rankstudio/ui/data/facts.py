@@ -8,7 +8,7 @@ from itertools import pairwise
 from rankstudio.engine.analysis.convention_note import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support import memory

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate

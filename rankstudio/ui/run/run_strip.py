@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.shared_parts import read_from_disk
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST
-from rankstudio.engine.data.trec.lines import TextLines, number
+from rankstudio.engine.data.text_lines import TextLines, number
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.csv_cells import unguarded
 

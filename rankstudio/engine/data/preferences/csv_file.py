@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine.data.compression import read_beginning, without_ending
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.letor.compression import read_beginning, without_ending
 from rankstudio.engine.data.preferences.csv_columns import (
     COLUMNS,
     PreferenceColumns,
@@ -21,7 +21,7 @@ from rankstudio.engine.data.preferences.csv_columns import (
 )
 from rankstudio.engine.data.preferences.document_rows import NO_DOCUMENT, SEVERAL, DocumentRows
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.trec.lines import line_error, quoted, read_text
+from rankstudio.engine.data.text_lines import line_error, quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
 
 _BEGINNING = 1 << 12  # bytes in which a header stands

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.session import Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
@@ -44,7 +44,7 @@ class PartFile:
     def path(self) -> Path:
         """Where it is on the machine that asks."""
         shared = Path(self.folder) / self.name
-        return shared if memory_mapped.is_whole(shared) else memory_mapped.folder() / self.name
+        return shared if store.is_whole(shared) else store.scratch_folder() / self.name
 
     def open(self) -> ShardedQueryData:
         """Return it, its arrays mapped into memory.
@@ -54,7 +54,7 @@ class PartFile:
         FileAccessError
             Where this machine does not have it, or it is damaged.
         """
-        part = memory_mapped.open_kept(self.path)
+        part = shared_parts.open_kept(self.path)
         return ShardedQueryData(
             part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading
         )
