@@ -7,7 +7,8 @@ entry has links to the same files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,48 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     return names
 
 
+class KeptPart:
+    """A part of a dataset in the store.
+
+    Parameters
+    ----------
+    place : Path
+        Its folder.
+
+    Raises
+    ------
+    FileAccessError
+        Here and later, where it is not there, or not whole.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        with self._readable():
+            self._entry = StoredEntry.open(place)
+
+    def check(self, rows: slice | None = None) -> None:
+        """Hold the features of some documents, or of all, against their digests before they are read."""
+        with self._readable():
+            self._entry.check(["X"], rows=rows)
+
+    def dataset(self) -> RankingDataset:
+        """Return it, its arrays mapped into memory and read-only; its features are not checked yet."""
+        with self._readable():
+            self._entry.check([name for name in self._entry.arrays if name != "X"])
+            return _mapped(self._entry)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (EntryError, KeyError):
+            raise FileAccessError(
+                self._place,
+                "the data of a run cannot be read here: files are missing or damaged. Start the run again: "
+                "it writes them anew.",
+            ) from None
+
+
 def open_kept(place: Path) -> RankingDataset:
     """Return the part in a folder, its arrays mapped into memory and read-only.
 
@@ -60,16 +103,13 @@ def open_kept(place: Path) -> RankingDataset:
     FileAccessError
         Where it is not there, or not whole.
     """
-    try:
-        entry = StoredEntry.open(place)
-        entry.check()
-        X, y, query_ptr, feature_ids, ranks = (entry.mapped(name) for name in (*_LINKED, *_SMALL))
-    except EntryError:
-        raise FileAccessError(
-            place,
-            "the data of a run cannot be read here: files are missing or damaged. Start the run again: it "
-            "writes them anew.",
-        ) from None
+    part = KeptPart(place)
+    part.check()
+    return part.dataset()
+
+
+def _mapped(entry: StoredEntry) -> RankingDataset:
+    X, y, query_ptr, feature_ids, ranks = (entry.mapped(name) for name in (*_LINKED, *_SMALL))
     return RankingDataset(
         X,
         y,

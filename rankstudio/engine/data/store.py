@@ -334,6 +334,15 @@ _READ: dict[tuple[_FileState, int], str] = {}
 """The digests of the blocks that this process has read, by the states of their files."""
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is an entry, whose arrays may be damaged."""
+    try:
+        StoredEntry.open(path)
+    except EntryError:
+        return False
+    return True
+
+
 def is_whole(path: Path) -> bool:
     """Tell whether an entry is there, and all of it as it was written; see `StoredEntry.check`."""
     try:

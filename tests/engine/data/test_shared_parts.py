@@ -139,6 +139,24 @@ def test_a_damaged_part_is_replaced_by_the_one_that_is_sent(folder: Path) -> Non
     assert StoredEntry.open(folder / name).files() == sent
 
 
+def test_rows_are_checked_before_they_are_first_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BLOCK", 64)
+    (part, *_) = parts()
+    (name,) = mapped.keep([part])
+    path = folder / name / "X.array"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    kept, n = mapped.KeptPart(folder / name), part.n_documents
+    assert kept.dataset().y.tolist() == part.y.tolist()
+    kept.check(slice(0, n - 1 - 64 // (8 * part.n_features)))
+    for rows in (slice(n - 1, n), slice(0, n), None):
+        with pytest.raises(FileAccessError, match=name):
+            kept.check(rows)
+    path.write_bytes(part.X.tobytes())
+    kept.check()
+
+
 def test_a_part_under_the_name_of_another_is_not_opened(folder: Path) -> None:
     (one, other, _) = mapped.keep(parts())
     shutil.rmtree(folder / one)
