@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.formats.data_file import load_data as load_data
     from rankstudio.engine.data.formats.data_file import load_letor as load_letor
     from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
-    from rankstudio.engine.data.preferences.label_preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
+    from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.summary import summarise_preferences as summarise_preferences
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
@@ -70,7 +70,7 @@ _HOMES = {
     "load_letor": "rankstudio.engine.data.formats.data_file",
     "load_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
-    "sample_preferences": "rankstudio.engine.data.preferences.label_preferences",
+    "sample_preferences": "rankstudio.engine.data.preferences.preferences",
     "summarise_preferences": "rankstudio.engine.data.preferences.summary",
     "open_dataset": "rankstudio.engine.data.folders",
 }

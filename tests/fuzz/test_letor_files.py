@@ -21,9 +21,8 @@ from rankstudio.engine.data import source_file
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import letor as parser
-from rankstudio.engine.data.formats import text_pieces
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.formats.letor_writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import (
     DatasetError,
     FileAccessError,
@@ -73,7 +72,7 @@ def pieces(rng: random.Random) -> Iterator[None]:
     """Have files read, unpacked and parsed in pieces of any size."""
     size = rng.choice((7, 40, 1000, 1 << 20, 1 << 20))
     parsed, read = (
-        mock.patch.object(text_pieces, "_PIECE", size),
+        mock.patch.object(parser, "_PIECE", size),
         mock.patch.object(source_file, "_PIECE", size),
     )
     with mock.patch.object(parser, "_PEEK", size), parsed, read:

@@ -6,6 +6,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -156,19 +157,12 @@ def read_beginning(path: Path, most: int = _PIECE) -> bytes:
             content = file.read(most)
     except OSError as error:
         raise refusal(path, error) from None
-    kind = _kind_of(content)
-    if kind is None:
-        return content
     text = b""
-    try:
-        for piece in kind[1](path).pieces(content):
+    with suppress(FileAccessError):  # it is damaged, which its reader tells, or goes on behind what was read
+        for piece in unpacked_pieces(path, iter((content,))):
             text += piece
             if len(text) >= most:
                 break
-    except MissingExtraError:
-        raise
-    except Exception:  # it is damaged, which its reader tells
-        return text
     return text[:most]
 
 

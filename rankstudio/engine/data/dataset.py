@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import document_id
-from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
 from rankstudio.engine.data.missing_values import check_options, fill_missing, normalize_queries, widen
 from rankstudio.engine.data.source import Comments, ReadAs, Source
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.tabular.frames import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import in_file, release
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
 
@@ -255,6 +256,11 @@ class RankingDataset:
     def n_features(self) -> int:
         """Number of features, n."""
         return int(self.X.shape[1])
+
+    @property
+    def from_disk(self) -> bool:
+        """Whether the features are read from a mapped file as they are needed."""
+        return in_file(self.X)
 
     def __repr__(self) -> str:
         where = f" of {self.source.path}" if self.source else ""
@@ -515,6 +521,50 @@ class FoldedDataset:
         return self.folds[0].train.feature_names
 
     @property
+    def from_disk(self) -> bool:
+        """Whether documents are read from mapped files as they are needed."""
+        return any(part.from_disk for fold in self.folds[:1] for part in fold.parts.values())
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader mended, over all parts."""
         return tuple(w for fold in self.folds for part in fold.parts.values() for w in part.warnings)
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
+    """Return the number of each document's query, in the order of first appearance, and their ids."""
+    unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    return np.argsort(appearance)[inverse], tuple(str(q) for q in unique[appearance].tolist())
+
+
+def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
+    """Raise `ParameterError` where arrays do not make a dataset."""
+    if X.ndim != 2 or 0 in X.shape:
+        raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
+    for name, array in (("y", y), ("qid", qid)):
+        if array.shape != X.shape[:1]:
+            raise ParameterError(name, f"shape {array.shape}", f"shape {X.shape[:1]}, one for each row of X")
+    for name, array in (("X", X), ("y", y)):
+        if not np.isfinite(array).all():
+            raise ParameterError(name, "nan or infinity", "finite numbers")
+
+
+def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
+    """Tell which columns have one value in all rows of each query. O(mn), a block at a time."""
+    constant = np.ones(X.shape[1], dtype=np.bool_)
+    for first, last in group_blocks(query_ptr, X.shape[1]):
+        block = X[query_ptr[first] : query_ptr[last]]
+        heads = np.repeat(X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0)
+        constant &= (heads == block).all(axis=0)
+        release(block)
+    return constant
+
+
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return an array that nobody may write to from now on."""
+    array.flags.writeable = False
+    return array

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import RankedIds
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.store import ArrayDescription, EntryError, NewEntry, StoredEntry
 from rankstudio.engine.errors import FileAccessError, OutputError
-from rankstudio.engine.support.file_pages import in_file
 
 _LINKED = ("X", "y", "query_ptr")
 _SMALL = ("feature_ids", "id_ranks")
@@ -133,13 +132,6 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
     if not store.is_whole(store.scratch_folder() / name):
         with NewEntry(store.scratch_folder()) as new:
             new.receive(name, content)
-
-
-def read_from_disk(dataset: FoldedDataset) -> bool:
-    """Tell whether documents of a dataset are read from mapped files as they are needed."""
-    # A part of leave-query-out has no matrix of its own, which would be made only to be asked.
-    parts = (vars(part) for fold in dataset.folds[:1] for part in fold.parts.values())
-    return any("X" in part and in_file(part["X"]) for part in parts)
 
 
 def _keep(place: Path, part: RankingDataset) -> str:

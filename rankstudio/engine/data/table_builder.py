@@ -10,15 +10,18 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data import store
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
 from rankstudio.engine.data.missing_values import fill_missing, normalize_queries
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile
 from rankstudio.engine.data.store import ArrayFile, NewEntry
 from rankstudio.engine.data.table import Scattered, Table
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
@@ -559,3 +562,49 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     content = np.concatenate([piece.content for piece in pieces])
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class PartFiles:
+    """Files that are one part of a fold, and how they are read.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        In their order; a query may go on from one to the next.
+    told : DataColumns
+        What is known of the columns of tables, and with what the ids of features begin in text.
+    sizes : int64 array of shape (Q,), optional
+        How many documents each query has, where the lines do not say their query.
+    refuse : bool
+        Whether a missing value is an error.
+    most_features : int, optional
+        A larger feature id in text is an error.
+    """
+
+    paths: tuple[Path, ...]
+    told: DataColumns = field(default_factory=DataColumns)
+    sizes: Ints | None = None
+    refuse: bool = False
+    most_features: int | None = None
+
+    @property
+    def first_id(self) -> int:
+        """With what the ids of features begin in text: 1, or 0, which becomes 1."""
+        return 1 if self.told.ids_from is None else self.told.ids_from
+
+
+class FormatReader(Protocol):
+    """Reads the files of a part in one format."""
+
+    def __call__(
+        self, part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    ) -> TableFacts:
+        """Hand the documents to a builder piece by piece, and return what is known of all of them.
+
+        Raises
+        ------
+        DataError, MissingExtraError
+            Where a file cannot be read, or is not as its format has it.
+        """
+        ...

@@ -44,8 +44,8 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_told_where_the_documents_are(inside: FoldedDataset, outside: FoldedDataset) -> None:
-    assert shared_parts.read_from_disk(outside)
-    assert not shared_parts.read_from_disk(inside)
+    assert outside.from_disk
+    assert not inside.from_disk
 
 
 def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:

@@ -15,7 +15,7 @@ import pytest
 from rankstudio.engine.data import source_file
 from rankstudio.engine.data.compression import ENDINGS, packed_pieces, without_ending
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.formats.letor_writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import FileAccessError, MissingExtraError
 from rankstudio.engine.support import memory

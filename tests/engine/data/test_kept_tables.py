@@ -17,7 +17,7 @@ from rankstudio.engine.data import kept_tables, store
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats import letor
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.part_files import PartFiles
+from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.errors import Cancelled
 
 TEXT = b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n" * 3

@@ -1,4 +1,4 @@
-"""The pass over LETOR text, in numba: from lines to rows.
+"""The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
 Every function here expects a text that goes on with newlines for some bytes behind its end (see files.py),
 which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
@@ -9,20 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
-from rankstudio.engine.data.formats._decimal import HARD, NOT_A_NUMBER, read_number
-from rankstudio.engine.data.formats._tokens import (
-    ABSENT,
-    HASH,
-    NEWLINE,
-    ends_token,
-    is_blank,
-    next_document,
-    read_id,
-    read_value,
-    skip_blanks,
-    skip_token,
+from rankstudio.engine.data.formats._decimal import (
+    HARD,
+    NOT_A_NUMBER,
+    OK,
+    byte_at,
+    copy_bytes,
+    next_newline,
+    read_number,
+    read_six_decimals,
+    word_at,
 )
-from rankstudio.engine.data.formats._words import byte_at, copy_bytes, next_newline, word_at
 from rankstudio.engine.data.formats.letor_errors import (
     BAD_FEATURE,
     BAD_LABEL,
@@ -34,6 +31,103 @@ from rankstudio.engine.data.formats.letor_errors import (
     NO_QID,
 )
 from rankstudio.engine.support.jit import inlined, kernel, subroutine
+
+ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
+NEWLINE, HASH = 10, 35
+_TAB, _RETURN, _SPACE, _COLON = 9, 13, 32, 58
+_MOST_ID_DIGITS = 18
+
+
+@inlined
+def is_blank(byte: int) -> bool:
+    """Tell whether a byte is a blank."""
+    return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: PLR1714 - numba compares, never hashes
+
+
+@inlined
+def ends_token(byte: int) -> bool:
+    """Tell whether a byte ends a token."""
+    return is_blank(byte) or byte == NEWLINE or byte == HASH  # noqa: PLR1714
+
+
+@inlined
+def skip_blanks(i: int) -> int:
+    """Return the address of the first byte that is no blank."""
+    while is_blank(byte_at(i)):
+        i += 1
+    return i
+
+
+@inlined
+def skip_token(i: int) -> int:
+    """Return the address behind the token that begins here."""
+    while not ends_token(byte_at(i)):
+        i += 1
+    return i
+
+
+@subroutine
+def _skip_missing(i: int) -> int:
+    """Return the address behind a ``null`` or ``nan`` of any case, or -1 where there is none."""
+    signed = byte_at(i) == 43 or byte_at(i) == 45
+    if signed:
+        i += 1
+    if byte_at(i) | 32 != 110:
+        return -1
+    if byte_at(i + 1) | 32 == 97 and byte_at(i + 2) | 32 == 110:
+        return i + 3
+    if (
+        byte_at(i + 1) | 32 == 117
+        and byte_at(i + 2) | 32 == 108
+        and byte_at(i + 3) | 32 == 108
+        and not signed
+    ):
+        return i + 4
+    return -1
+
+
+@inlined
+def read_value(i: int) -> tuple[float, int, int]:
+    """Read the value of a feature: return (value, address behind it, status)."""
+    millionths = read_six_decimals(i)
+    if millionths >= 0 and ends_token(byte_at(i + 8)):  # how LETOR's files write nearly everything
+        return millionths / 1e6, i + 8, OK
+    value, end, status = read_number(i)
+    if status != NOT_A_NUMBER and ends_token(byte_at(end)):
+        return value, end, status
+    end = _skip_missing(i)
+    if end > 0 and ends_token(byte_at(end)):
+        return np.nan, end, ABSENT
+    return 0.0, i, NOT_A_NUMBER
+
+
+@inlined
+def read_id(i: int) -> tuple[int, int]:
+    """Read a feature id and its colon: return (id, address behind them), -1 if they are not there."""
+    begin = i
+    number = 0
+    digit = byte_at(i) - 48
+    while 0 <= digit <= 9 and i - begin < _MOST_ID_DIGITS:
+        number = number * 10 + digit
+        i += 1
+        digit = byte_at(i) - 48
+    if i == begin or byte_at(i) != _COLON:
+        return 0, -1
+    return number, i + 1
+
+
+@inlined
+def next_document(i: int, stop: int) -> int:
+    """Return the address of the next line that is neither blank nor only a comment, or ``stop``."""
+    while i < stop:
+        i = skip_blanks(i)
+        if byte_at(i) == HASH:
+            i = next_newline(i)
+        if byte_at(i) != NEWLINE:
+            return i
+        i += 1
+    return stop
+
 
 FINE = 0  # and otherwise one of the problems of diagnosis.py
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import PARQUET
-from rankstudio.engine.data.part_files import PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
-from rankstudio.engine.data.table_builder import TableBuilder, TableFacts
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.recognition import clean_name, short
 from rankstudio.engine.errors import (

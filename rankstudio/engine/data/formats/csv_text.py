@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.part_files import PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, unpacked_stream
-from rankstudio.engine.data.table_builder import TableBuilder, TableFacts
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.recognition import clean_name, part_candidates, recognise_columns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path

@@ -13,7 +13,7 @@ from rankstudio.engine.data.compression import is_packed, read_beginning
 from rankstudio.engine.data.file_access import ARROW, PARQUET, refusal
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.formats.qrels import is_judgement
+from rankstudio.engine.data.formats.trec import is_judgement
 from rankstudio.engine.data.source import ReadAs
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.engine.errors import FileAccessError

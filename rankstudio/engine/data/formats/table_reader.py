@@ -13,9 +13,8 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
-from rankstudio.engine.data.formats.qrels import graded_documents, runs_beside
 from rankstudio.engine.data.formats.recognised_form import identity_of, read_as, recognised_form
-from rankstudio.engine.data.formats.trec_runs import run_scores
+from rankstudio.engine.data.formats.trec import graded_documents, run_scores, runs_beside
 from rankstudio.engine.data.kept_tables import (
     find_mapped,
     find_parsed,
@@ -23,12 +22,18 @@ from rankstudio.engine.data.kept_tables import (
     mapped_folder,
     source_sizes,
 )
-from rankstudio.engine.data.part_files import FormatReader, PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source import ReadAs, Source
 from rankstudio.engine.data.source_file import LoadedFile, StreamedFile
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.table_builder import TableInMemory, TableOnDisk, Treatment, unreadable
+from rankstudio.engine.data.table_builder import (
+    FormatReader,
+    PartFiles,
+    TableInMemory,
+    TableOnDisk,
+    Treatment,
+    unreadable,
+)
 from rankstudio.engine.data.text_lines import read_lines
 from rankstudio.engine.errors import DatasetError, shown_path
 from rankstudio.engine.language import tr

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.part_files import PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import MOST_FEATURES
-from rankstudio.engine.data.table_builder import DocumentPiece, TableBuilder, TableFacts
+from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.parts import PART_EXPECTED, part_code, says_parts
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns, short
 from rankstudio.engine.errors import DataError, DatasetError, shown_path

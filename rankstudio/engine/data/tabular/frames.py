@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.part_files import PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.table_builder import TableInMemory
+from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
 from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.parts import PART_WORDS, part_code
 from rankstudio.engine.data.tabular.recognition import clean_name, listed, short

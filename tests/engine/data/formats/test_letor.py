@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.compression import is_packed
 from rankstudio.engine.data.file_access import PADDING
-from rankstudio.engine.data.formats import letor, text_pieces
-from rankstudio.engine.data.part_files import PartFiles
+from rankstudio.engine.data.formats import letor
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.table_builder import TableInMemory
+from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
 from rankstudio.engine.errors import DataError, FormatError
 
 many = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -31,7 +30,7 @@ def parsed(content: bytes, piece: int) -> Table:
     path, progress = Path("a.txt"), ReadProgress()
     file = LoadedFile(path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress)
     builder = TableInMemory(path)
-    with mock.patch.multiple(text_pieces, _PIECE=piece, _WINDOW=5), mock.patch.object(letor, "_PEEK", piece):
+    with mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
         return builder.finish(letor.read_letor(PartFiles((path,)), [file], builder, progress))
 
 

@@ -21,15 +21,13 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data import kept_tables, source_file, store, table_builder
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.formats import text_pieces
-from rankstudio.engine.data.formats.letor import read_letor
+from rankstudio.engine.data.formats import letor as parser
 from rankstudio.engine.data.formats.table_reader import KnownPart, read_known, read_to_disk
-from rankstudio.engine.data.part_files import PartFiles
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source import Source
 from rankstudio.engine.data.source_file import StreamedFile
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.table_builder import TableInMemory, Treatment
+from rankstudio.engine.data.table_builder import PartFiles, TableInMemory, Treatment
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
@@ -51,7 +49,7 @@ def pieces_of(chunk: int, piece: int) -> Iterator[None]:
     with (
         mock.patch.object(source_file, "_PIECE", chunk),
         mock.patch.object(source_file.text_chunks, "__defaults__", (chunk,)),
-        mock.patch.object(text_pieces, "_PIECE", piece),
+        mock.patch.object(parser, "_PIECE", piece),
     ):
         yield
 
@@ -76,7 +74,9 @@ def put_together(path: Path, treatment: Treatment, chunk: int, piece: int) -> Ta
     """Read a file piece by piece into memory."""
     part, progress, builder = letor((path,), treatment).part, ReadProgress(), TableInMemory(path)
     with pieces_of(chunk, piece), ThreadPoolExecutor(1) as pool:
-        return builder.finish(read_letor(part, [StreamedFile(path, progress, pool)], builder, progress))
+        return builder.finish(
+            parser.read_letor(part, [StreamedFile(path, progress, pool)], builder, progress)
+        )
 
 
 def treated(table: Table, source: Source | None, treatment: Treatment) -> Table:

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.formats.letor_writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DataError, OutputError
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import arrow, dataset_writer
-from rankstudio.engine.data.formats import letor_writer as writer
+from rankstudio.engine.data.formats import dataset_writer as writer
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
