@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -33,31 +33,6 @@ _NEWLINE = ord("\n")
 _HEAD = 16  # bytes that tell what a file is
 
 
-class SourceFile(Protocol):
-    """A data file that is read once, from its beginning to its end.
-
-    Attributes
-    ----------
-    path : Path
-    size, done : int
-        Its bytes, and those of them that were given out.
-    """
-
-    path: Path
-    size: int
-    done: int
-
-    @property
-    def whole(self) -> Bytes | None:
-        """All of its text with `PADDING` newlines behind it, where that is in memory; else None."""
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes as they stand in the file."""
-
-    def end(self) -> None:
-        """Read what was not asked for, as by a library that reads the file itself."""
-
-
 class LoadedFile:
     """A file that is in memory, its bytes as they stand there.
 
@@ -70,6 +45,11 @@ class LoadedFile:
         With `PADDING` newlines behind the bytes.
     progress : ReadProgress
         Told of half of the bytes as they are given out: to read them was the other half.
+
+    Attributes
+    ----------
+    size, done : int
+        Its bytes, and those of them that were given out.
     """
 
     def __init__(self, path: Path, content: Bytes, progress: ReadProgress) -> None:
@@ -210,6 +190,10 @@ class StreamedFile:
     def _wait(self) -> None:
         if self._pending is not None:
             self._pending.result()
+
+
+SourceFile = LoadedFile | StreamedFile
+"""A data file that is read once, from its beginning to its end."""
 
 
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:

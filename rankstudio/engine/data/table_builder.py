@@ -54,6 +54,39 @@ class Treatment:
 
 
 @dataclass(frozen=True, eq=False)
+class PartFiles:
+    """Files that are one part of a fold, and how they are read.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        In their order; a query may go on from one to the next.
+    form : str
+        "letor", "sizes" (SVMlight text with a file of sizes beside it), "csv" or "arrow".
+    told : DataColumns
+        What is known of the columns of tables, and with what the ids of features begin in text.
+    sizes : int64 array of shape (Q,), optional
+        How many documents each query has, where the lines do not say their query.
+    refuse : bool
+        Whether a missing value is an error.
+    most_features : int, optional
+        A larger feature id in text is an error.
+    """
+
+    paths: tuple[Path, ...]
+    form: str = "letor"
+    told: DataColumns = field(default_factory=DataColumns)
+    sizes: Ints | None = None
+    refuse: bool = False
+    most_features: int | None = None
+
+    @property
+    def first_id(self) -> int:
+        """With what the ids of features begin in text: 1, or 0, which becomes 1."""
+        return 1 if self.told.ids_from is None else self.told.ids_from
+
+
+@dataclass(frozen=True, eq=False)
 class DocumentPiece:
     """Some documents of a file, in its order.
 
@@ -562,36 +595,6 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     content = np.concatenate([piece.content for piece in pieces])
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class PartFiles:
-    """Files that are one part of a fold, and how they are read.
-
-    Attributes
-    ----------
-    paths : tuple of Path
-        In their order; a query may go on from one to the next.
-    told : DataColumns
-        What is known of the columns of tables, and with what the ids of features begin in text.
-    sizes : int64 array of shape (Q,), optional
-        How many documents each query has, where the lines do not say their query.
-    refuse : bool
-        Whether a missing value is an error.
-    most_features : int, optional
-        A larger feature id in text is an error.
-    """
-
-    paths: tuple[Path, ...]
-    told: DataColumns = field(default_factory=DataColumns)
-    sizes: Ints | None = None
-    refuse: bool = False
-    most_features: int | None = None
-
-    @property
-    def first_id(self) -> int:
-        """With what the ids of features begin in text: 1, or 0, which becomes 1."""
-        return 1 if self.told.ids_from is None else self.told.ids_from
 
 
 class FormatReader(Protocol):

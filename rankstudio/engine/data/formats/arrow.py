@@ -179,7 +179,6 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
         tuple(map(clean_name, frame.column_names)),
         frame.num_rows,
         column,
-        column,
         error,
         lambda row: first_row + row + 1,
     )

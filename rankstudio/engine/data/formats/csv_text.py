@@ -237,7 +237,6 @@ class CsvTable:
             names=names,
             n_rows=len(self._lines),
             column=self._column,
-            texts=self._column,
             error=self._error,
             line=self._line,
             unit="line",

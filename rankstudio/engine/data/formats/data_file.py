@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.collection import collection_judgements, is_collection
 from rankstudio.engine.data.formats.part_reader import PartReader
-from rankstudio.engine.data.formats.table_reader import KnownPart, read_known
+from rankstudio.engine.data.formats.table_reader import read_into_memory
 from rankstudio.engine.data.formats.trec import graded_documents, run_scores
 from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
@@ -128,7 +128,7 @@ def load_letor(
     path = Path(path)
     reading = ReadProgress(progress, cancelled, regular_file_size(path))
     part = PartFiles((path,), refuse=missing == "refuse", most_features=n_features)
-    found = read_known(KnownPart(part, "letor"), reading, cache=cache)
+    found = read_into_memory(part, reading, cache=cache)
     dataset = RankingDataset.of_table(
         found.table, found.source, missing=missing, n_features=n_features, normalize=normalize
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rankstudio.engine.data.columns import DataColumns
@@ -14,7 +14,7 @@ from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.recognised_form import HEAD, recognised_form
 from rankstudio.engine.data.formats.table_reader import (
     FileContents,
-    KnownPart,
+    part_of,
     read_files,
     read_to_disk,
 )
@@ -39,22 +39,6 @@ _ID = re.compile(rb"[ \t](\d{1,7}):")
 Files = tuple[Path, ...]
 
 
-@dataclass(frozen=True)
-class FileMemory:
-    """How many bytes files take in memory, about.
-
-    Attributes
-    ----------
-    table : float
-        What is read from them.
-    text : float
-        What they hold themselves, which is there meanwhile.
-    """
-
-    table: float
-    text: float
-
-
 def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     """Tell whether data take more than their share of the memory budget, as far as one sees beforehand.
 
@@ -74,7 +58,7 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
     needs = [_need(path, told) for path in files]
-    return sum(need.table for need in needs) + max(need.text for need in needs) > room
+    return sum(table for table, _ in needs) + max(text for _, text in needs) > room
 
 
 class PartReader:
@@ -192,20 +176,23 @@ class PartReader:
         form = recognised_form(part[0], told)
         if form == "trec":
             return None
-        known = KnownPart.of(part, form, told, refuse=self._missing == "refuse")
+        known = part_of(part, form, told, refuse=self._missing == "refuse")
         return read_to_disk(known, progress, self._treatment, width)
 
 
-def _need(path: Path, told: DataColumns) -> FileMemory:
-    """Return what a file takes; nothing where its form is only read in memory."""
+def _need(path: Path, told: DataColumns) -> tuple[float, float]:
+    """Return about how many bytes what is read from a file takes, and what it holds itself, there meanwhile.
+
+    That is nothing where its form is only read in memory.
+    """
     form = recognised_form(path, told)
     size = float(regular_file_size(path))
     if form == "trec":
-        return FileMemory(0.0, 0.0)
+        return 0.0, 0.0
     if form == "arrow":
-        from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - as `KnownPart.reader`
+        from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
 
-        return FileMemory(arrow_size(path), size)
+        return arrow_size(path), size
     head = read_beginning(path, HEAD)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
@@ -214,7 +201,7 @@ def _need(path: Path, told: DataColumns) -> FileMemory:
         from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - as above
 
         width = csv_width(head)
-    return FileMemory(text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text)
+    return text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text
 
 
 def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:

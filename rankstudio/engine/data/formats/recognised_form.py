@@ -7,7 +7,6 @@ import re
 from codecs import getincrementaldecoder
 from pathlib import Path
 
-from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.compression import is_packed, read_beginning
 from rankstudio.engine.data.file_access import ARROW, PARQUET, refusal
@@ -15,6 +14,7 @@ from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_judgement
 from rankstudio.engine.data.source import ReadAs
+from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.engine.errors import FileAccessError
 from rankstudio.engine.language import tr
@@ -92,14 +92,14 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
         )
 
 
-def identity_of(told: DataColumns, by_size: Ints | None, form: str) -> str:
-    """Return what else than a file's bytes says what the data are; "" for nothing."""
-    values = told.as_dict() if form in ("csv", "arrow") else {}
-    if form in ("letor", "sizes") and told.ids_from == 0:
-        values = {"ids_from": 0}
-    values.pop("ids_from", None) if form in ("csv", "arrow") else None
-    if by_size is not None:
-        values["sizes"] = by_size.tolist()
+def identity_of(part: PartFiles) -> str:
+    """Return what else than the bytes of files says what the data are; "" for nothing."""
+    is_table = part.form in ("csv", "arrow")
+    values = {name: value for name, value in part.told.as_dict().items() if is_table != (name == "ids_from")}
+    if values.get("ids_from") == 1:  # as where nobody says so
+        values = {}
+    if part.sizes is not None:
+        values["sizes"] = part.sizes.tolist()
     return json.dumps(values, sort_keys=True) if values else ""
 
 

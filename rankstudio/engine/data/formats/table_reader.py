@@ -64,73 +64,23 @@ class FileContents:
     treated: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class KnownPart:
-    """The files of a part once it is known what they are.
+def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> PartFiles:
+    """Return files of such a form as a part, with the sizes of its queries where those stand beside it.
 
-    Attributes
-    ----------
-    part : PartFiles
-    form : str
-        See `recognised_form`; "trec" is not among them.
-    identity : str
-        What else than the bytes says what the data are; it goes into the checksum of the source.
+    Raises
+    ------
+    DatasetError, FileAccessError, FormatError
+        Where several files cannot be one part, or that of sizes is none.
     """
-
-    part: PartFiles
-    form: str
-    identity: str = ""
-
-    @classmethod
-    def of(cls, paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> KnownPart:
-        """Return what files of such a form are.
-
-        Raises
-        ------
-        DatasetError, FileAccessError, FormatError
-            Where several files cannot be one part, or that of sizes is none.
-        """
-        beside = sizes_file(paths[0]) if form != "letor" else None
-        if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
-            raise DatasetError(
-                tr(
-                    "{path}: found {n} files for one part, expected one, or several of LETOR text, Parquet "
-                    "or Arrow."
-                ).format(path=shown_path(paths[0]), n=len(paths))
-            )
-        sizes = None if beside is None else read_sizes(beside)
-        return cls(PartFiles(paths, told, sizes, refuse), form, identity_of(told, sizes, form))
-
-    @property
-    def reader(self) -> FormatReader:
-        """What reads such files; imported only now: who opens what was read before does not wait for it."""
-        if self.form == "arrow":
-            from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
-
-            return read_arrow
-        if self.form == "csv":
-            from rankstudio.engine.data.formats.csv_text import read_csv  # noqa: PLC0415 - see above
-
-            return read_csv
-        from rankstudio.engine.data.formats.letor import read_letor  # noqa: PLC0415 - numba takes long
-
-        return read_letor
-
-    @property
-    def variant(self) -> str:
-        """In which way the bytes are parsed; "" for LETOR text with ids from 1."""
-        plain = self.form == "letor" and not self.identity
-        return "" if plain else f"{self.form} {TABLES_VERSION} {self.identity}"
-
-    def source(self, found: Sequence[str]) -> Source:
-        """Return where the part comes from, of files with these checksums."""
-        size = sum(regular_file_size(path) for path in self.part.paths)
-        return Source(self.part.paths[0], size, _derived(_joined(found), self.identity))
-
-    def contents(self, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
-        """Return what was read of files with these checksums."""
-        how = read_as(self.part.paths[0], self.form, table.told_by)
-        return FileContents(table, self.source(found), how, treated)
+    beside = sizes_file(paths[0]) if form != "letor" else None
+    if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
+        raise DatasetError(
+            tr(
+                "{path}: found {n} files for one part, expected one, or several of LETOR text, Parquet "
+                "or Arrow."
+            ).format(path=shown_path(paths[0]), n=len(paths))
+        )
+    return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)
 
 
 def read_files(
@@ -157,40 +107,39 @@ def read_files(
     form = recognised_form(paths[0], told)
     if form == "trec" and len(paths) == 1:
         return _read_trec(paths[0], progress, refuse=refuse)
-    return read_known(KnownPart.of(paths, form, told, refuse=refuse), progress, cache=cache)
+    return read_into_memory(part_of(paths, form, told, refuse=refuse), progress, cache=cache)
 
 
-def read_known(known: KnownPart, progress: ReadProgress, *, cache: bool) -> FileContents:
+def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
     """Read files into memory, or find what was once read; see `read_files`."""
-    part = known.part
     files = [LoadedFile.read(path, progress) for path in part.paths]
     progress.stopped = False  # by a reading before this one, that failed
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         try:
             pending = [pool.submit(file.checksum) for file in files]
-            key = _derived(_joined(_results(pending, progress)), known.variant) if cache else ""
+            key = _derived(_joined(_results(pending, progress)), _variant(part)) if cache else ""
             table = _recalled(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                table = builder.finish(known.reader(part, files, builder, progress), part.sizes)
+                table = builder.finish(_reader(part.form)(part, files, builder, progress), part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
-            return known.contents(table, _results(pending, progress))
+            return _contents(part, table, _results(pending, progress))
         except BaseException:
             progress.stopped = True
             raise
 
 
 def read_to_disk(
-    known: KnownPart, progress: ReadProgress, treatment: Treatment, n_features: int = 0
+    part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
 ) -> FileContents:
     """Read files into mapped files, or find what was once read of the same bytes in the same way.
 
     Parameters
     ----------
-    known : KnownPart
+    part : PartFiles
     progress : ReadProgress
         Told of all bytes of the files.
     treatment : Treatment
@@ -207,7 +156,6 @@ def read_to_disk(
     DataError
         As the reader raises it, and where what is read cannot be written.
     """
-    part = known.part
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         found = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
@@ -216,25 +164,27 @@ def read_to_disk(
             for file in _streamed(part.paths, progress.silent(), pool, found):
                 file.end()
         if all(found):
-            key = _mapped_key(known, found, treatment, n_features)
+            key = _mapped_key(part, found, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
             if table is not None:
                 progress.advance(sum(sizes))
-                return known.contents(table, found, treated=True)
+                return _contents(part, table, found, treated=True)
         found = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
-                facts = known.reader(part, _streamed(part.paths, progress, pool, found), builder, progress)
+                facts = _reader(part.form)(
+                    part, _streamed(part.paths, progress, pool, found), builder, progress
+                )
                 table = builder.finish(
                     facts,
-                    _mapped_key(known, found, treatment, n_features),
+                    _mapped_key(part, found, treatment, n_features),
                     [*zip(sizes, found, strict=True)],
                     n_features=n_features,
                     sizes=part.sizes,
                 )
         except OSError as error:
             raise unreadable(part.paths[0], error) from error
-        return known.contents(table, found, treated=True)
+        return _contents(part, table, found, treated=True)
 
 
 def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
@@ -247,6 +197,34 @@ def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileConte
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
     source = Source(path, qrels.size, _derived(f"sha256:{qrels.checksum}", identity))
     return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
+
+
+def _reader(form: str) -> FormatReader:
+    """Return what reads such files; imported only now, as who opens what is known does not wait for it."""
+    if form == "arrow":
+        from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
+
+        return read_arrow
+    if form == "csv":
+        from rankstudio.engine.data.formats.csv_text import read_csv  # noqa: PLC0415 - see above
+
+        return read_csv
+    from rankstudio.engine.data.formats.letor import read_letor  # noqa: PLC0415 - numba takes long
+
+    return read_letor
+
+
+def _variant(part: PartFiles) -> str:
+    """Return in which way the bytes are parsed; "" for LETOR text with ids from 1."""
+    identity = identity_of(part)
+    return "" if part.form == "letor" and not identity else f"{part.form} {TABLES_VERSION} {identity}"
+
+
+def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
+    """Return what was read of files with these checksums."""
+    size = sum(regular_file_size(path) for path in part.paths)
+    source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
+    return FileContents(table, source, read_as(part.paths[0], part.form, table.told_by), treated)
 
 
 def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
@@ -270,9 +248,9 @@ def _streamed(
         store.remember_checksum(path, state, found[-1])
 
 
-def _mapped_key(known: KnownPart, found: Sequence[str], treatment: Treatment, n_features: int) -> str:
+def _mapped_key(part: PartFiles, found: Sequence[str], treatment: Treatment, n_features: int) -> str:
     """Return by what the mapped table of files with these checksums is found."""
-    how = (treatment.missing, treatment.normalize, n_features, known.variant)
+    how = (treatment.missing, treatment.normalize, n_features, _variant(part))
     return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(found), *how]).encode()).hexdigest()
 
 

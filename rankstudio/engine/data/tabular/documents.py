@@ -46,8 +46,6 @@ class TableColumns:
     n_rows : int
     column : callable
         Returns the values at a position: numbers, or objects where a value is none.
-    texts : callable
-        Returns the values at a position as they are written.
     error : RowError
     line : callable
         Returns where a row is, counted from 1.
@@ -63,7 +61,6 @@ class TableColumns:
     names: tuple[str, ...]
     n_rows: int
     column: Callable[[int], NDArray[Any]]
-    texts: Callable[[int], NDArray[Any]]
     error: RowError
     line: Callable[[int], int]
     unit: str = "row"
@@ -115,7 +112,7 @@ def read_documents(
         told,
         with_sizes=with_sizes,
         has_header=table.has_header,
-        says_parts=lambda position: says_parts(table.texts(position)),
+        says_parts=lambda position: says_parts(table.column(position)),
     )
     if len(found.features) > MOST_FEATURES:
         raise DatasetError(f"{table.where}: found {len(found.features)} features, expected {MOST_FEATURES}.")
@@ -245,7 +242,7 @@ def _parts(table: TableColumns, position: int | None) -> Ints:
     """Return in which part each document is, where a column says so."""
     if position is None:
         return np.zeros(0, dtype=np.int64)
-    values = table.texts(position).tolist()
+    values = table.column(position).tolist()
     codes = [part_code(value) for value in values]
     if None in codes:
         row = codes.index(None)
@@ -321,7 +318,7 @@ def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str,
     """Return the first row, and the id and the length, of each run of documents of one query."""
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
-    codes, unique = factorize(table.texts(position), use_na_sentinel=True)
+    codes, unique = factorize(table.column(position), use_na_sentinel=True)
     texts = [_id_text(value) for value in list(unique)]
     bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
     if bad.any():
@@ -344,7 +341,7 @@ def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
     """Return what is kept of each document: its comment, or its id as LETOR writes it."""
     if found.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
-    texts = [_comment(value, found.comment_is_id) for value in table.texts(found.comment).tolist()]
+    texts = [_comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()]
     content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
     offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
     return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

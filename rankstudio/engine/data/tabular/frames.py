@@ -23,7 +23,7 @@ _WHERE = "The frame"
 
 def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
-    part = PartFiles((Path(_WHERE),), told, refuse=refuse)
+    part = PartFiles((Path(_WHERE),), told=told, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
     reader.add(part.paths[0], frame_columns(frame))
@@ -40,14 +40,14 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
-    parts = [str(value).strip().lower() for value in columns.texts(positions[part]).tolist()]
+    parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
         expected = "train, vali or test"
         raise DatasetError(
             f'{_WHERE}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
-    numbers = columns.texts(positions[fold]).tolist() if fold else [1] * columns.n_rows
+    numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
@@ -95,7 +95,7 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
     def error(row: int, found: str, expected: str, _missing: bool = False) -> DataError:
         return DatasetError(f"{where}, row {row + 1}: found {found}, expected {expected}.")
 
-    return TableColumns(where, names, int(frame.shape[0]), values, values, error, lambda row: row + 1)
+    return TableColumns(where, names, int(frame.shape[0]), values, error, lambda row: row + 1)
 
 
 def _values(series: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.formats import csv_text
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.table_reader import KnownPart, read_files, read_to_disk
+from rankstudio.engine.data.formats.table_reader import part_of, read_files, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.table_builder import Treatment
@@ -85,8 +85,8 @@ def read(file: CsvFile, *, on_disk: bool, chunk: int) -> Table:
         path = Path(folder) / "some.csv"
         path.write_bytes(file.content)
         if on_disk:
-            known = KnownPart.of((path,), "csv", file.told, refuse=False)
-            return read_to_disk(known, ReadProgress(), Treatment("zero", False)).table
+            part = part_of((path,), "csv", file.told, refuse=False)
+            return read_to_disk(part, ReadProgress(), Treatment("zero", False)).table
         return read_files((path,), ReadProgress(), file.told, refuse=False, cache=False).table
 
 

@@ -224,7 +224,7 @@ def test_constant_features_and_integer_query_ids(path: Path) -> None:
 def test_what_the_window_imports_at_its_start_is_light() -> None:
     code = (
         "import sys; from rankstudio.engine.data import folders, known_datasets, sample; "
-        "from rankstudio.engine.data.formats import data_file, letor_writer; "
+        "from rankstudio.engine.data.formats import data_file, dataset_writer; "
         "from rankstudio.engine.data import store; "
         "sys.exit(', '.join({'numba', 'scipy', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"
     )

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from rankstudio.engine.data import kept_tables, source_file, store, table_builder
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats import letor as parser
-from rankstudio.engine.data.formats.table_reader import KnownPart, read_known, read_to_disk
+from rankstudio.engine.data.formats.table_reader import read_into_memory, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source import Source
 from rankstudio.engine.data.source_file import StreamedFile
@@ -54,8 +54,8 @@ def pieces_of(chunk: int, piece: int) -> Iterator[None]:
         yield
 
 
-def letor(paths: tuple[Path, ...], treatment: Treatment) -> KnownPart:
-    return KnownPart(PartFiles(paths, refuse=treatment.missing == "refuse"), "letor")
+def letor(paths: tuple[Path, ...], treatment: Treatment) -> PartFiles:
+    return PartFiles(paths, refuse=treatment.missing == "refuse")
 
 
 def to_disk(
@@ -72,7 +72,7 @@ def by_pieces(path: Path, treatment: Treatment, chunk: int, piece: int = 7) -> t
 
 def put_together(path: Path, treatment: Treatment, chunk: int, piece: int) -> Table:
     """Read a file piece by piece into memory."""
-    part, progress, builder = letor((path,), treatment).part, ReadProgress(), TableInMemory(path)
+    part, progress, builder = letor((path,), treatment), ReadProgress(), TableInMemory(path)
     with pieces_of(chunk, piece), ThreadPoolExecutor(1) as pool:
         return builder.finish(
             parser.read_letor(part, [StreamedFile(path, progress, pool)], builder, progress)
@@ -90,7 +90,7 @@ def treated(table: Table, source: Source | None, treatment: Treatment) -> Table:
 
 
 def whole(path: Path, treatment: Treatment) -> tuple[Table, Source]:
-    found = read_known(letor((path,), treatment), ReadProgress(), cache=False)
+    found = read_into_memory(letor((path,), treatment), ReadProgress(), cache=False)
     return treated(found.table, found.source, treatment), found.source
 
 
