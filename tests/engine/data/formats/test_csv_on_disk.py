@@ -107,3 +107,40 @@ def test_a_quotation_mark_that_is_not_closed_is_told(tmp_path: Path, rows: int) 
     with within(2900), pytest.raises(FormatError) as mapped:
         open_dataset(tmp_path / "data.csv")
     assert str(mapped.value) == str(whole.value) and mapped.value.line > 2
+
+
+@pytest.mark.parametrize("texts", ["late", "early", "in between"])
+def test_a_column_that_is_text_somewhere_is_no_feature_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: str
+) -> None:
+    """As its name is that of a query it may be left out; that is known where its first text stands."""
+    words = {"late": range(50, 60), "early": range(10), "in between": range(20, 40)}[texts]
+    rows = [f"{i // 4},{i % 3},{i}.5,{'word' if i in words else i},{-i}\n" for i in range(60)]
+    path = tmp_path / "data.csv"
+    path.write_text("qid,label,a,topic,b\n" + "".join(rows))
+    opened = {}
+    for name, chunk, budget in (("whole", 1 << 20, 1e12), ("pieces", 60, 1e12), ("disk", 60, 2900.0)):
+        monkeypatch.setattr(csv_text, "CHUNK", chunk)
+        with within(budget):
+            opened[name] = open_dataset(path, cache=False).folds[0].train
+    whole = opened["whole"]
+    assert whole.feature_names == ("a", "b")
+    assert [in_file(data.X) for data in opened.values()] == [False, False, True]
+    for data in opened.values():
+        assert data.feature_names == whole.feature_names
+        assert data.X.tobytes() == whole.X.tobytes()
+        assert data.missing.tolist() == whole.missing.tolist()
+        assert data.warnings[0] == whole.warnings[0]
+
+
+def test_queries_told_by_a_file_of_sizes(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("label,a\n" + "".join(f"{i % 2},{i}.5\n" for i in range(60)))
+    (tmp_path / "train.csv.group").write_text("20\n0\n40\n")
+    whole = open_dataset(tmp_path / "train.csv").folds[0].train
+    with within(500.0):
+        mapped = open_dataset(tmp_path / "train.csv").folds[0].train
+    assert in_file(mapped.X) and not in_file(whole.X)
+    assert mapped.query_ids == whole.query_ids == ("1", "3")
+    assert mapped.query_ptr.tolist() == whole.query_ptr.tolist() == [0, 20, 60]
+    assert mapped.X.tobytes() == whole.X.tobytes()
+    assert mapped.source == whole.source
