@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure as Paper
@@ -63,7 +63,7 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
     xs += [level.value for level in figure.levels if level.vertical]
     ys += [level.value for level in figure.levels if not level.vertical]
-    filled = any(one.kind in ("area", "bars") for one in figure.series)
+    filled = any(one.kind in ("area", "bars") for one in figure.series) and not figure.y.logarithmic
     if filled:
         ys.append(0.0)
     if figure.square:
@@ -112,7 +112,8 @@ class _SeriesPainter:
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
         wide = 0.92 * _bar_width(self._one)
-        return self._area.bar(x, y, wide, color=self._color, linewidth=0).patches[0]
+        self._area.bar(x, y, wide, color=self._color, linewidth=0)
+        return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals: a band around a line, whiskers around points and lone ones."""
@@ -210,7 +211,7 @@ def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
     """Have the colours of a large family in the legend, from its first name to its last."""
     family = [one for one in figure.series if one.order is not None]
     if len(family) > _MOST_NAMED:
-        ends = sorted(family, key=lambda one: one.order or -inf)
+        ends = sorted(family, key=lambda one: one.order or 0.0)
         colors = tuple(Patch(color=page.style.ordered(one.order or 0.0), linewidth=0) for one in ends)
         label = f"{ends[0].label} … {ends[-1].label}"
         page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))

@@ -83,7 +83,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     n_rows, n_columns = len(figure.rows), len(figure.columns)
     over = 0.0 if figure.written else _OVERLAP
     corners = np.array([[-0.5, -0.5], [0.5 + over, -0.5], [0.5 + over, 0.5 + over], [-0.5, 0.5 + over]])
-    middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)])
+    middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
     cells.set_array(np.ma.masked_invalid(np.array(figure.values, dtype=float).ravel()))
@@ -91,7 +91,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     if figure.written:
         cells.set(edgecolor="#ffffff", linewidth=0.12 * style.em)
     page.area.add_collection(cells)
-    page.area.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
+    page.area.set(xlim=(-0.5, max(1, n_columns) - 0.5), ylim=(max(1, n_rows) - 0.5, -0.5))
     if style.print:
         page.area.spines[:].set(visible=True, color=style.faint, linewidth=0.08 * style.em)
     return cells

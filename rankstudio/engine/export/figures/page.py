@@ -126,7 +126,7 @@ class FigurePage:
         """Have an axis below, from one value to another, with its line, its ticks and its title."""
         em = self.style.em
         if axis.logarithmic:
-            self.area.set_xscale("log")
+            self.area.set_xscale("log", nonpositive="mask")
         self.area.set_xlim(low, high)
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
@@ -137,7 +137,7 @@ class FigurePage:
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
         """Have an axis at the left, from one value to another, with its ticks and its title."""
         if axis.logarithmic:
-            self.area.set_yscale("log")
+            self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
         self.fitters.append(lambda _, high_: self._set_ticks(axis, low, high, high_, across=False))
         self.name_rows(axis.text)
@@ -313,7 +313,7 @@ def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple
     """Return what an axis shows: all values and what it shows at least, with room at both ends."""
     known = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
     known += [end for end in (axis.low, axis.high) if end is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    low, high = min(known, default=1.0 if axis.logarithmic else 0.0), max(known, default=1.0)
     if axis.logarithmic:
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio

@@ -33,6 +33,7 @@ _SETTINGS = {
     "font.sans-serif": ["Helvetica", "Arial"],  # which an SVG asks for where there is no Inter
     "text.hinting": "no_hinting",
     "text.parse_math": False,  # a $ in a name is a $
+    "path.simplify": False,  # what can be magnified has every point
     "lines.solid_capstyle": "butt",
     "axes.unicode_minus": False,
 }

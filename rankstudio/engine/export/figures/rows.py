@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from math import isfinite
+from math import isfinite, nan
 
 from matplotlib.figure import Figure as Paper
 from matplotlib.lines import Line2D
@@ -29,7 +29,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     low, high = _limits(figure)
     page.show_x_axis(figure.axis, low, high)
     page.show_grid("x")
-    page.area.set_ylim(n - 0.5, -0.5)
+    page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
     if (figure.bars or figure.zero) and low <= 0.0 <= high:
         page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
@@ -80,8 +80,9 @@ def _limits(figure: RowsFigure) -> tuple[float, float]:
     values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
     values += figure.histograms.edges if figure.histograms is not None else ()
     low, high = value_range(figure.axis, values + ([0.0] if figure.bars or figure.zero else []), 0.04)
+    grounded = figure.bars and not figure.axis.logarithmic
     below = any(isfinite(v) and v < 0 for v in values)
-    return (0.0 if figure.bars and not below else low), high
+    return (0.0 if grounded and not below else low), high
 
 
 def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int) -> None:
@@ -93,7 +94,8 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int
         for at, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
     ]
     middles = [at - _BAR / 2 + (place + 0.5) * high for at in range(len(figure.rows))]
-    page.area.barh(middles, one.values, high, color=colors, linewidth=0)
+    lengths = [value if isfinite(value) else nan for value in one.values]
+    page.area.barh(middles, lengths, high, color=colors, linewidth=0)
     if len(figure.series) > 1:
         page.entries.append((Patch(color=style.category(one.number), linewidth=0), one.label))
 

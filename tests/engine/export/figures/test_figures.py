@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
-from math import isnan
+from math import inf, isnan, nan
 
 import matplotlib as mpl
 import numpy as np
@@ -27,7 +27,18 @@ from rankstudio.engine.export.figures.page import FigurePage
 from rankstudio.engine.export.figures.painter import painting, paper_of
 from rankstudio.engine.export.figures.palette import DASHES
 from rankstudio.engine.export.figures.style import COLORS, PRESETS, FigureStyle, style_of
-from rankstudio.engine.export.figures.values import CurvesFigure, Figure, MapFigure, RowsFigure
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    Kind,
+    Level,
+    MapFigure,
+    Mark,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALL = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
@@ -297,6 +308,30 @@ def test_colours_for_print_are_told_apart_in_grey() -> None:
     assert ordered == sorted(ordered) and ordered[-1] < 190
     assert grey(style.heat(1.0)) < grey(style.heat(0.5)) < grey(style.heat(0.0))
     assert len(set(DASHES)) == 7
+
+
+ODD = (nan, inf, -inf, -1.0, 0.0, 1e-300, 2.0)
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("values", [ODD, (inf,) * 7, ()], ids=["odd", "infinite", "none"])
+def test_what_an_axis_cannot_show_is_left_out(values: tuple[float, ...], logarithmic: bool) -> None:
+    axis, x = FigureAxis("v", logarithmic=logarithmic), tuple(map(float, range(len(values))))
+    kinds: tuple[Kind, ...] = ("line", "steps", "points", "area", "bars")
+    marks = (Level("level", -1.0),), (Mark("mark", 1.0, inf),)
+    drawn: list[Figure] = [
+        CurvesFigure("x", "", "", axis, axis, (Series(kind, x, values, values, values, kind),), *marks)
+        for kind in kinds
+    ]
+    names = tuple(f"row {at}" for at in range(len(values)))
+    rows = (RowSeries("a", values, values, values),)
+    drawn += [RowsFigure("x", "", "", axis, names, rows, bars=bars) for bars in (False, True)]
+    drawn.append(MapFigure("x", "", "", names, ("1",), tuple((v,) for v in values), "r", "c", axis))
+    for figure in drawn:
+        text = figure_bytes(figure, style_of(), "svg").decode()
+        assert not re.search(r"\b(nan|inf)\b", text)
+        places = [abs(float(number)) for number in re.findall(r" d=\"M ([-\d.e]+)", text)]
+        assert max(places) < 1000  # within the page, or nearly: lines are cut at its area
 
 
 def test_long_texts_are_wrapped_and_cut() -> None:
