@@ -14,7 +14,7 @@ from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed
 from rankstudio.engine.methods.shards.row_batches import shard_rows
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.threads import available
@@ -156,7 +156,6 @@ class LambdaMART(LinearRanker):
     1
     """
 
-    accepts_shards = True
     shares_shards = False
 
     booster_: Any
@@ -191,7 +190,7 @@ class LambdaMART(LinearRanker):
         kept = bins + sample + _PER_DOCUMENT * shape.m
         return MemoryNeed(read + kept, by_shards=shape.sharded, kept=kept)
 
-    def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.
 
         Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
@@ -208,11 +207,11 @@ class LambdaMART(LinearRanker):
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
+        data = training_data(data)
         _check(data)
         lightgbm = _library()
-        data = by_shards(data)
         rows: Any = data.X
-        if isinstance(data, ShardedQueryData):
+        if data.several:
             yield WorkProgress("binning features", 0.0)
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])

@@ -12,7 +12,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.optimization.conjugate_gradient import minimise
 from rankstudio.engine.querywise.gram_product import DenseGramProduct, SparseGramProduct
 from rankstudio.engine.querywise.query_data import QueryData
@@ -53,7 +53,7 @@ class ConjugateGradients:
             raise ParameterError("tol", tol, "a finite number greater than 0")
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
-    def serve(self, data: QueryData | SparseQueryData | ShardedQueryData) -> bool:
+    def serve(self, data: GivenData) -> bool:
         """Tell whether they learn from such data; ParameterError for "direct" where X is sparse."""
         sparse = isinstance(data, SparseQueryData)
         if sparse and self.solver == "direct":

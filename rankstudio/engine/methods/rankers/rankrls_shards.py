@@ -13,8 +13,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
@@ -124,9 +124,7 @@ class RankRLSWork:
             yield PairRows.of(QueryData(X, data.y[rows], ptr - ptr[0]), self.cost)
 
 
-def sharded_model(
-    data: ShardedQueryData, regularization: float, cost: PairCost
-) -> Iterator[Step | WorkProgress]:
+def sharded_model(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
     """Yield the model of one λ, and signs of life before it.
 
     Notes
@@ -146,7 +144,7 @@ def sharded_model(
 
 
 def sharded_nested(
-    data: ShardedQueryData, order: tuple[int, ...], regularization: float, cost: PairCost
+    data: TrainingData, order: tuple[int, ...], regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
@@ -166,14 +164,14 @@ def sharded_nested(
         yield Step(k, order[:k], factored.coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
 
-def products_of(data: ShardedQueryData, cost: PairCost) -> tuple[Floats, Floats]:
+def products_of(data: TrainingData, cost: PairCost) -> tuple[Floats, Floats]:
     """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`sharded_model` has learned from."""
     total, _ = data.remembered["decomposed products", cost]
     return total[:-1, :-1], total[:-1, -1]
 
 
 def _decomposed(
-    data: ShardedQueryData, cost: PairCost
+    data: TrainingData, cost: PairCost
 ) -> Generator[WorkProgress, None, tuple[Floats, tuple[Floats, Floats]]]:
     """Return [X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
     key = "decomposed products", cost
@@ -186,7 +184,7 @@ def _decomposed(
     return found
 
 
-def _products(data: ShardedQueryData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
     """Return [X^ y^]'[X^ y^]; that of some features is cut out of that of all, which are summed once."""
     if data.source is not None:
         kept = [*data.columns, data.source.X.shape[1]]
@@ -263,7 +261,7 @@ class LeftOutRankRLS:
 
 
 def left_out_models(
-    data: ShardedQueryData, columns: Sequence[int], regularization: float, cost: PairCost
+    data: TrainingData, columns: Sequence[int], regularization: float, cost: PairCost
 ) -> Generator[WorkProgress, None, LeftOutRankRLS]:
     """Return what scores the documents of a shard by the models of some features learned without each query.
 
@@ -277,7 +275,7 @@ def left_out_models(
     )
 
 
-def left_out_predictions(data: ShardedQueryData, regularizations: Sequence[float], cost: PairCost) -> Floats:
+def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
     """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
     models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
     message = models, tuple(regularizations)
