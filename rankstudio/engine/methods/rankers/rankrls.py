@@ -39,8 +39,8 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
 from rankstudio.engine.methods.rankers.rankrls_shards import (
     left_out_models,
     left_out_predictions,
+    nested_steps,
     sharded_model,
-    sharded_nested,
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
@@ -192,18 +192,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     ) -> Iterator[Step | WorkProgress] | None:
         if self.checked("pairs") != "query":
             return None
-        data = training_data(data)
-        if data.several:
-            return sharded_nested(data, order, self.checked("regularization"), self.pair_cost())
-        return self._nested(PairRows.of(data.whole("RankRLS"), self.pair_cost()), order)
-
-    def _nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:
-        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
-
-        regularization = self.checked("regularization")
-        coefs, errors = nested_models(data, np.array(order), regularization)
-        for k in range(1, len(order) + 1):
-            yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
+        return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 
     def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
         """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""

@@ -44,7 +44,7 @@ def labels_of(data: TrainingData) -> Floats:
 def models_in_order(data: TrainingData, order: Ints, regularization: float) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models along an order of features, and their leave-query-out errors.
 
-    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, in two passes over the data.
+    See :func:`rankstudio.engine.querywise.nested_rankrls.nested_factor`; two passes over the data.
     """
     squares, right, _ = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -65,8 +65,7 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first of some weighted sums of the features (t, n), the first two ….
 
-    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, with weights of the sums (t, t); in
-    two passes over the data, of which the first is made once.
+    As :func:`models_in_order`, with weights of the sums (t, t); the first of the two passes is made once.
     """
     order = np.arange(len(combinations))
     squares, right, _ = yield from sums_of_products(data)
