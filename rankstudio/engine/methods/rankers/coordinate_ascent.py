@@ -22,10 +22,10 @@ from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step, Waiting, WorkProgress, telling
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 _EVALUATOR = 80  # bytes a document
-_WORTH_THREADS = 1e5  # documents times candidates
+_MEASURING = 35.0  # nanoseconds for the score of a document
 
 
 class CoordinateAscent(LinearRanker):
@@ -227,7 +227,7 @@ class _Measuring:
         scores = linear_scores(columns, coef[None, :])
         if changes.size:
             scores = scores + changes[:, None] * columns[feature]
-        with pool(scores.size > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(_MEASURING * scores.size)) as (executor, workers):
             parts = np.array_split(scores, min(workers, scores.shape[0]))
             measured = list((executor.map if executor else map)(evaluator.per_query_many, parts))
         values = np.concatenate([part[self._work.measure] for part in measured])

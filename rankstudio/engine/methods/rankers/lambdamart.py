@@ -17,7 +17,7 @@ from rankstudio.engine.methods.shards.row_batches import shard_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
-from rankstudio.engine.support.threads import available
+from rankstudio.engine.support.threads import available, worthwhile
 
 GREATEST_LABEL = 30
 """LightGBM's table of gains, 2^l - 1, ends here."""
@@ -27,7 +27,6 @@ LONGEST_QUERY = 10_000
 _SAMPLE = 200_000  # documents of which LightGBM finds the bins
 _SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
 _PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
-_WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
 
 
 _UNDEFINED = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
@@ -292,7 +291,8 @@ def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 def _threads(X: Floats) -> int:
     """Return how many threads to use; the number changes no bit."""
-    return available() if X.size >= _WORTH_THREADS else 1
+    # Where there is less to do, LightGBM's threads wait for each other longer than they work.
+    return available() if worthwhile(20.0 * X.size) else 1
 
 
 def _used(gains: Floats) -> list[int]:

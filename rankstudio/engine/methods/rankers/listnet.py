@@ -16,9 +16,7 @@ from rankstudio.engine.methods.shards.training_data import GivenData, TrainingDa
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, Waiting, WorkProgress
-from rankstudio.engine.support.threads import pool
-
-_WORTH_THREADS = 3_000_000  # entries of X
+from rankstudio.engine.support.threads import pool, worthwhile
 
 
 class ListNet(LinearRanker):
@@ -141,7 +139,7 @@ class _ListNetState:
 
         # Scores less that of the query's first document, which changes no probability: differences stay where
         # values are large, without a centred copy of the features.
-        with pool(data.X.size > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
             linear = Linear(data.X, Queries(data.ptr, executor, workers))
             logs = _log_softmax(linear.scores(message), self._ptr)
             return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)

@@ -19,7 +19,7 @@ from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, Waiting, WorkProgress
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 MOST_VALUES = 65_536
 """Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
@@ -29,7 +29,6 @@ RANKS = 255
 _STATE = 16  # bytes that are kept of a document besides its bins: its score, and the order of labels
 _SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
 _ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding
-_WORTH_THREADS = 5e5  # documents times features
 
 
 @dataclass(frozen=True)
@@ -298,7 +297,7 @@ class _BoostedShard:
         n, m = self.bins.shape
         weights, in_bins = np.empty(m), np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
-        with pool(n * m > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:

@@ -51,10 +51,9 @@ from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, s
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 _MOST_BYTES = 4e9  # of per-query statistics, before they are done without
-_WORTH_THREADS = 4e6  # multiplications, below which handing work to threads costs more
 
 
 class RankRLS(SeveralOutputs, HoldOutRanker):
@@ -370,7 +369,7 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Q, n = statistics.n_queries, statistics.n_features
     models, errors = np.empty((Q, n)), np.empty(Q)
-    with pool(Q * n**3 / 3 > _WORTH_THREADS) as (executor, workers):
+    with pool(worthwhile(0.2 * Q * n**3 / 3)) as (executor, workers):
         cuts = np.linspace(0, Q, workers + 1).astype(int)
         ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
         work = [

@@ -18,12 +18,11 @@ from rankstudio.engine.querywise.gram_product import DenseGramProduct, SparseGra
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Iteration
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 SOLVERS = ("auto", "direct", "cg")
 
 _MOST_ITERATIONS = 10_000_000
-_WORTH_THREADS = 300_000  # entries of X
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class ConjugateGradients:
         O(entries of X + n) time an iteration and in memory.
         """
         everything = tuple(range(data.X.shape[1]))
-        large = isinstance(data, SparseQueryData) and data.X.nnz > _WORTH_THREADS
+        large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
         with pool(large) as (executor, workers):
             product: DenseGramProduct | SparseGramProduct
             if isinstance(data, SparseQueryData):

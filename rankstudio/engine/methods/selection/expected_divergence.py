@@ -19,9 +19,10 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, Waiting, WorkProgress, finish
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 _MOST_CLASSES = 64
+_DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
 
 
@@ -245,7 +246,7 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
         return _compared(values, grade, grades, at, normalised, exact).divergence
 
     # Threads would read several shards from the disk in each other's way.
-    with pool(data.X.size > 1e5 and not data.several) as (executor, workers):
+    with pool(worthwhile(_DENSITY * data.X.size) and not data.several) as (executor, workers):
         for first in range(0, left.size, workers):
             yield WorkProgress("estimating densities", first / left.size)
             some = left[first : first + workers]

@@ -14,9 +14,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Waiting, WorkProgress, finish
-from rankstudio.engine.support.threads import pool
-
-_WORTH_THREADS = 2e5  # documents times features
+from rankstudio.engine.support.threads import pool, worthwhile
 
 
 class KendallSimilarity:
@@ -65,7 +63,7 @@ class KendallSimilarity:
     def sums(self, feature: int, others: Ints) -> Floats:
         """Return the sums over queries of |τ-b|, and in how many it is defined, shape (2, len(others))."""
         out = np.empty((2, others.size))
-        with pool(others.size * self._ranks.shape[1] > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(36.0 * others.size * self._ranks.shape[1])) as (executor, workers):
             cuts = np.array_split(np.arange(others.size), workers)
 
             def work(part: Ints) -> None:
