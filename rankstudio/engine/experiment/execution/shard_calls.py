@@ -104,7 +104,7 @@ class _Session:
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
         self._data = data
         room = budget() / 2 / threads.processors() if call.room is None else call.room
-        self._room = Room(room)
+        self._room = Room(lambda: room)
         self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 

@@ -131,7 +131,9 @@ class _ListNetState:
     """The top-one probabilities of the labels."""
 
     def __init__(self, y: Floats, ptr: Ints) -> None:
-        self._ptr = ptr
+        from rankstudio.engine.querywise.linear_scores import Queries  # noqa: PLC0415 - numba
+
+        self._ptr, self._queries = ptr, Queries(ptr)
         self._target = np.exp(_log_softmax(y, ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
@@ -140,7 +142,8 @@ class _ListNetState:
         # Scores less that of the query's first document, which changes no probability: differences stay where
         # values are large, without a centred copy of the features.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
-            linear = Linear(data.X, Queries(data.ptr, executor, workers))
+            queries = self._queries if executor is None else Queries(self._ptr, executor, workers)
+            linear = Linear(data.X, queries)
             logs = _log_softmax(linear.scores(message), self._ptr)
             return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)
 

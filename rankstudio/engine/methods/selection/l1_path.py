@@ -76,7 +76,7 @@ class L1Path(PathSelector):
     ) -> Generator[WorkProgress, None, Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
-        gram, right, _ = yield from sums_of_products(data)
+        gram, right = yield from sums_of_products(data)
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if scaling == "unit" else np.ones(used.size)

@@ -89,7 +89,7 @@ class RecursiveElimination(PathSelector):
     ) -> Generator[WorkProgress, None, Ordering]:
         importance, ranker = self.checked("importance"), self.checked("ranker")
         regularization, C = self.checked("regularization"), self.checked("C")
-        gram, right, _ = yield from sums_of_products(data)
+        gram, right = yield from sums_of_products(data)
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)

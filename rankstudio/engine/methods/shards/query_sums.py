@@ -15,15 +15,15 @@ from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Waiting
 
 
-def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats, Bools]]:
-    """Return X^'X^ (n, n), X^'y^ (n,), and which features vary inside some query (n,); they are remembered.
+def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
+    """Return X^'X^ (n, n) and X^'y^ (n,); they are remembered.
 
     O(mn²), and one pass over the data.
     """
     if "gram" not in data.remembered:
-        squares, right, varying = yield from summed(data, "multiplying features", _products, by_blocks=True)
-        data.remembered["gram"] = squares, right, varying > 0
-    found: tuple[Floats, Floats, Bools] = data.remembered["gram"]
+        sums = yield from summed(data, "multiplying features", _products, by_blocks=True)
+        data.remembered["gram"] = sums
+    found: tuple[Floats, Floats] = data.remembered["gram"]
     return found
 
 
@@ -32,7 +32,10 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
 
     Alone they rank documents as they stand in the file, and that may be no bad order.
     """
-    return (yield from sums_of_products(data))[2]
+    squares, _ = yield from sums_of_products(data)
+    # A feature that is constant inside a query is exactly 0 there, and no square of another one is.
+    varies: Bools = np.diag(squares) > 0
+    return varies
 
 
 def labels_of(data: TrainingData) -> Floats:
@@ -46,7 +49,7 @@ def models_in_order(data: TrainingData, order: Ints, regularization: float) -> W
 
     See :func:`rankstudio.engine.querywise.nested_rankrls.nested_factor`; two passes over the data.
     """
-    squares, right, _ = yield from sums_of_products(data)
+    squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
     message = order, factor, along, regularization
     (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
@@ -68,7 +71,7 @@ def combined_models(
     As :func:`models_in_order`, with weights of the sums (t, t); the first of the two passes is made once.
     """
     order = np.arange(len(combinations))
-    squares, right, _ = yield from sums_of_products(data)
+    squares, right = yield from sums_of_products(data)
     of_sums = combinations @ squares @ combinations.T, combinations @ right
     coefs, factor, along = nested_factor(*of_sums, order, regularization)
     message = combinations, order, factor, along, regularization
@@ -82,7 +85,7 @@ def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tupl
 
 
 def _products(data: QueryData) -> tuple[Floats, ...]:
-    return *data.gram, data.informative.astype(np.float64)
+    return data.gram
 
 
 def _left_out(

@@ -62,11 +62,18 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are gone afterwards."""
         with threads.pool(data.several, self._most) as (executor, workers):
-            own = _Session(data, work, Room(self._room()), executor, workers)
+            own = _Session(data, work, self._shared_room(data), executor, workers)
             try:
                 yield own
             finally:
                 own.close()
+
+    def _shared_room(self, data: TrainingData) -> Room:
+        if not data.several:
+            return Room(self._room)
+        # The budget is one of this thread, and those that work on shards would ask for another.
+        n_bytes = self._room()
+        return Room(lambda: n_bytes)
 
 
 IN_PROCESS = InProcess()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sharded_problems import (
     EPS,
     assert_one_shard_is_whole,
-    assert_same_bits,
     assert_same_everywhere,
     cut,
     problem,
@@ -124,7 +123,9 @@ def test_the_same_bits_everywhere(method: ConvergingRanker, tmp_path: Path) -> N
 
 def test_another_kernel_looks_at_the_documents_together() -> None:
     method, data = RankSVM(C=0.1, kernel="rbf", n_basis=5, max_iter=3), problem()
-    assert_same_bits(steps(method, cut(data, 40)), steps(method, data))
+    for one, other in zip(steps(method, cut(data, 40)), steps(method, data), strict=True):
+        assert one.coef.tobytes() == other.coef.tobytes()
+        assert one.criterion == other.criterion
 
 
 @settings(max_examples=10)

@@ -114,7 +114,7 @@ def test_the_tree_adds_neighbours_first(count: int) -> None:
 
 
 def test_states_that_do_not_fit_are_mapped_and_make_room_when_they_are_closed() -> None:
-    room = Room(100.0)
+    room = Room(lambda: 100.0)
     scratch = Scratch(room)
     fits, large = scratch.empty(10), scratch.empty(3, 5)
     large[:] = 2.0
