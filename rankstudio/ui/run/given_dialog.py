@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.data.compression import without_ending
 from rankstudio.ui.language import tr
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.elided import ElidedLabel
