@@ -11,7 +11,7 @@ from waiting import wait_until
 from walks.belonging import Truth, mismatches
 from windows import finish, settle, write_folds
 
-from rankstudio.ui.controllers.export_items import plot_figure
+from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import LIVE
 

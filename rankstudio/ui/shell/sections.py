@@ -7,26 +7,26 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
-from rankstudio.ui.inspect.alone_panel import AloneController
-from rankstudio.ui.inspect.controller import InspectController
-from rankstudio.ui.inspect.densities_controller import DensitiesController
-from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
-from rankstudio.ui.inspect.why_controller import WhyController
+from rankstudio.ui.features.alone_panel import AloneController
+from rankstudio.ui.features.controller import FeaturesController
+from rankstudio.ui.features.densities_controller import DensitiesController
+from rankstudio.ui.features.substitutes_controller import SubstitutesController
+from rankstudio.ui.features.why_controller import WhyController
 from rankstudio.ui.lab.controller import LabController
 from rankstudio.ui.lab.tab import SimulationTab
-from rankstudio.ui.method.controller import MethodController
-from rankstudio.ui.method.fold_hint import FoldHint
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
-from rankstudio.ui.results.controller import ResultsController
-from rankstudio.ui.run.chance_controller import ChanceController
-from rankstudio.ui.run.controller import RunController
-from rankstudio.ui.run.left_out_controller import LeftOutController
-from rankstudio.ui.run.memory_forecast import MemoryForecast
-from rankstudio.ui.run.run_strip import RunStrip
+from rankstudio.ui.select.chance_controller import ChanceController
+from rankstudio.ui.select.fold_hint import FoldHint
+from rankstudio.ui.select.left_out_controller import LeftOutController
+from rankstudio.ui.select.memory_forecast import MemoryForecast
+from rankstudio.ui.select.method_controller import MethodController
+from rankstudio.ui.select.run_controller import RunController
+from rankstudio.ui.select.run_strip import RunStrip
 from rankstudio.ui.shell.page import Page, column, row
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
@@ -37,7 +37,7 @@ _LEAST_HEAT = 173  # with which the cells of a map can be told apart
 
 
 class Sections(QObject):
-    """Data, Method, Run, Features and Results.
+    """What the pages show, and what connects them.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Sections(QObject):
         self.run = RunController(theme, session, runs, models.measured, current, models.left_out, self)
         self.chance = ChanceController(current, models.permutations, self.run.curves, self)
         self.left_out = LeftOutController(models.left_out, self.run, self)
-        self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
+        self.inspect = FeaturesController(theme, session, current, task_worker, models.fold_cache, self)
         self.why = WhyController(theme, session, current, self.inspect, task_worker, models.fold_cache, self)
         self.why.failed.connect(self.inspect.failed)
         self.densities = DensitiesController(
@@ -67,7 +67,7 @@ class Sections(QObject):
         self.substitutes = SubstitutesController(
             theme, session, runs, current, task_worker, models.fold_cache, self
         )
-        self.results = ResultsController(
+        self.results = CompareController(
             theme, session, runs, models.measured, models.marks, task_worker, self
         )
         self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)

@@ -1,0 +1,128 @@
+"""The table of the runs that are compared: opens its dialog, and has the table made on the worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from rankstudio.engine.analysis.result_table.query import TableQuery
+from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.compare.comparison_dialog import Offer
+from rankstudio.ui.compare.comparison_scope import ComparisonScope
+from rankstudio.ui.compare.table.dialog import TableDialog
+from rankstudio.ui.compare.table.request import ListedResult, table_of
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.widgets.layout import named
+
+_SLOT = "result table"
+_USUAL = ("MAP", "NDCG@5", "NDCG@10", "P@10", "ERR", "RR")
+"""Measures that papers print, offered whatever the plans measure."""
+
+
+class TableController(QObject):
+    """Offers the ticked finished runs as the table of a paper.
+
+    Parameters
+    ----------
+    session : Session
+        Says by which measure is looked, and whether the test part is sealed.
+    runs : Runs
+    scope : ComparisonScope
+        Which runs are compared.
+    worker : Worker
+        Makes the tables.
+    over : QWidget
+        Over which the dialog opens.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        scope: ComparisonScope,
+        worker: Worker,
+        over: QWidget,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._scope, self._worker, self._over = session, runs, scope, worker, over
+        self._folder = Path.home()
+        self._job: Job | None = None
+        self.dialog: TableDialog | None = None
+        tip = tr("The ticked runs as the table of a paper: LaTeX, Markdown, HTML, Excel …")
+        self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
+        self.button.setFixedHeight(28)
+        self.button.clicked.connect(self.open)
+
+    @Slot()
+    def open(self) -> None:
+        """Open the dialog, and show the table of what is usual."""
+        names = [run.data_name for run in self._scope.finished().values()]
+        stem = "-".join(dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names))
+        stem = f"{stem.lower()}-table".lstrip("-")
+        dialog = TableDialog(self._offers(), self._folder, stem, self._over)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.asked.connect(self._make)
+        dialog.saved.connect(self._remember)
+        dialog.finished.connect(self._end)
+        self.dialog = dialog
+        dialog.open()
+        dialog.ask()
+
+    @Slot(object)
+    def _make(self, query: TableQuery) -> None:
+        """Have a table made of what is ticked now."""
+        self._abandon()
+        dialog = self.dialog
+        if dialog is None:
+            return
+        listed = self._listed()
+        if not listed:
+            dialog.refuse(tr("There is no finished run that is ticked."))
+            return
+        self._job = self._worker.task(
+            tr("Making the table"),
+            table_of,
+            listed,
+            query,
+            self._session.sealed,
+            on_done=dialog.show_table,
+            on_error=dialog.refuse,
+            slot=_SLOT,
+        )
+
+    def _listed(self) -> list[ListedResult]:
+        found = []
+        for key, result in self._scope.finished().items():
+            record = self._runs.record(key)
+            name = record.label.name
+            found.append(ListedResult(result, name, record.dataset, record.plan, record.recorded))
+        return found
+
+    def _offers(self) -> tuple[Offer, ...]:
+        """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
+        plans = [run.plan for run in self._scope.finished().values()]
+        own = list(dict.fromkeys(name for plan in plans for name in plan.measures))
+        shown = self._session.measure
+        ticked = {shown, *(own[:3] if shown in own[:3] else own[:2])}
+        offered = dict.fromkeys((shown, *own, *_USUAL))
+        return tuple(Offer(name, name, name in ticked) for name in offered)
+
+    @Slot(object)
+    def _remember(self, path: Path) -> None:
+        self._folder = path.parent
+
+    @Slot()
+    def _end(self) -> None:
+        self._abandon()
+        self.dialog = None
+
+    def _abandon(self) -> None:
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None

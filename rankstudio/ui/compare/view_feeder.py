@@ -1,0 +1,208 @@
+"""Feeds the views of the Compare page: the one that is shown, and only when its inputs have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.engine.analysis.convention_order import convention_rows
+from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
+from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.compare.comparison_feeder import ComparisonFeeder
+from rankstudio.ui.compare.comparison_scope import ComparisonScope
+from rankstudio.ui.compare.paired_tests import PairedTests
+from rankstudio.ui.compare.panel import ResultsPanel
+from rankstudio.ui.compare.view import ALL
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.measured_runs import MeasuredRun
+from rankstudio.ui.model.run_record import RunRecord
+
+
+class ViewFeeder(ComparisonFeeder):
+    """Has what the shown view needs computed on the task worker, and hands it over.
+
+    Parameters
+    ----------
+    scope : ComparisonScope
+        Which runs are compared.
+    tests : PairedTests
+        What the queries say of them.
+    worker : Worker
+        For tasks.
+    views : ResultsPanel
+    """
+
+    def __init__(
+        self,
+        scope: ComparisonScope,
+        tests: PairedTests,
+        worker: Worker,
+        views: ResultsPanel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(scope, worker, slot="insight", parent=parent)
+        self._tests, self._views = tests, views
+        self._update: dict[str, Callable[[], None]] = {
+            "folds": self._update_folds,
+            "tests": self._update_tests,
+            "stability": self._update_stability,
+            "pareto": self._update_pareto,
+            "conventions": self._update_conventions,
+            "published": self._update_published,
+        }
+        views.viewChosen.connect(self.update)
+        views.tests.referenceChosen.connect(scope.marks.refer_to)
+        views.folds.scope.chosen.connect(self.update)
+        self._runs.removed.connect(self.update)
+        self._runs.cleared.connect(self._forget)
+        tests.changed.connect(self._show_tests)
+        self._session.foldChanged.connect(self._mark)
+        self._session.choiceChanged.connect(self._mark)
+
+    @Slot()
+    def update(self) -> None:
+        """Update the view that is shown, where what it depends on is not what it was."""
+        if not self._views.isVisible():
+            return
+        key = self._views.key()
+        update = self._update.get(key)
+        looked_at = self._session.measure, self._session.convention, self._session.sealed
+        asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
+        finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
+        state = (key, asked, self._shown_state(), finished)
+        if state == self._shown:
+            return
+        self._shown = state
+        self._abandon()
+        if update is not None:
+            update()
+            self._mark()
+
+    @property
+    def _record(self) -> RunRecord | None:
+        return self._runs.shown
+
+    def _shown_state(self) -> tuple[object, ...]:
+        record = self._record
+        if record is None:
+            return ()
+        measured = self._scope.measured.view(record)
+        return record.key, measured.plan.convention, tuple(id(fold) for fold in measured.folds.values())
+
+    # Views
+
+    def _update_folds(self) -> None:
+        record = self._record
+        if self._views.folds.scope.value() == ALL:
+            runs = self._scope.finished()
+            anchor = self._scope.anchor(runs)
+            paired = self._scope.paired(runs, anchor) if anchor is not None else {}
+            self._views.folds.show_runs(paired, self._session.measure)
+        elif record is None:
+            self._views.folds.clear()
+        else:
+            measured = self._scope.measured.view(record)
+            self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
+
+    def _update_stability(self) -> None:
+        record = self._record
+        folds = _folds(self._scope.measured.view(record)) if record is not None else ()
+        if record is None or not folds:
+            self._views.stability.clear(_name(record) if record is not None else "")
+            return
+        if not record.plan.entry.selects:
+            self._views.stability.clear(tr("{record} takes all features").format(record=_name(record)))
+            return
+
+        def compute() -> SelectionStability:
+            return selection_stability(folds, data.feature_ids, data.feature_names)
+
+        name, data = _name(record), record.dataset
+        self._submit(
+            tr("Comparing the features of folds"),
+            compute,
+            lambda found: self._views.stability.show_stability(name, found),
+        )
+
+    def _update_pareto(self) -> None:
+        runs, name = self._scope.finished(), self._session.measure
+        anchor = self._scope.anchor(runs)
+        paired = self._scope.paired(runs, anchor) if anchor is not None else {}
+        plans = [(key, run.plan) for key, run in paired.items()]
+        data = [self._runs.record(key).dataset for key in paired]
+
+        def show(found: ParetoFront | None) -> None:
+            self._views.pareto.show_pareto_front(plans, found, name)
+            self._mark()
+
+        self._submit(
+            tr("Computing the Pareto front"),
+            lambda: pareto_front_of(tuple(paired.values()), name, data),
+            show,
+        )
+
+    def _update_published(self) -> None:
+        self._views.published.show_runs([] if self._session.sealed else self._own().items())
+
+    def _own(self) -> dict[int, RunResult]:
+        """Return the ticked runs that are done, as they measured themselves."""
+        ticked = (record for record in self._runs.records if self._scope.marks.is_ticked(record.key))
+        results = {record.key: record.result for record in ticked}
+        return {key: result for key, result in results.items() if result is not None and result.complete}
+
+    def _update_conventions(self) -> None:
+        name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
+        data = self._session.dataset
+        own = self._own() if self._session.has_documents else {}
+        here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
+        found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
+        methods = {key: result.plan.title for key, (result, _) in found.items()}
+        tested = not sealed and data is not None and data.folds[0].test is not None
+        part = tr("test") if tested else tr("validation")
+
+        def show(means: dict[int, dict[str, float]]) -> None:
+            rows = convention_rows(methods, means, name)
+            self._views.conventions.show_rows(rows, name, looked_at, part)
+
+        means = self._scope.measured.means
+        self._submit(tr("Measuring by every convention"), lambda: means(found, name, sealed=sealed), show)
+
+    def _update_tests(self) -> None:
+        self._tests.update()
+        self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
+        self._views.tests.show_rows(self._tests.rows, self._session.measure)
+
+    @Slot()
+    def _show_tests(self) -> None:
+        """Show what the tests have found since the last time, where that is looked at."""
+        if self._views.key() == "tests":
+            self._update_tests()
+
+    # Wiring
+
+    @Slot()
+    def _forget(self) -> None:
+        """Forget what is shown: in another study the same numbers are other runs."""
+        self._abandon()
+        self._shown = ()
+        self.update()
+
+    @Slot()
+    def _mark(self) -> None:
+        """Mark the fold and the model that are looked at."""
+        record, choice = self._record, self._session.choice
+        self._views.folds.mark(self._session.fold)
+        self._views.pareto.mark(record.key if record is not None else None, choice.values, choice.place)
+
+
+def _name(record: RunRecord) -> str:
+    return tr("run {key} · {title} on {name}").format(
+        key=record.key, title=record.plan.title, name=record.dataset.name
+    )
+
+
+def _folds(measured: MeasuredRun) -> tuple[FoldResult, ...]:
+    return tuple(measured.folds[number] for number in sorted(measured.folds))

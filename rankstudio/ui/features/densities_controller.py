@@ -1,0 +1,120 @@
+"""Feeds the densities of the Why panel: for methods that judge features by them, while the page is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.features.controller import FeaturesController
+from rankstudio.ui.features.why_panel import WhyPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
+    from rankstudio.engine.experiment.results.results import PathResult
+
+
+class DensitiesController(QObject):
+    """Has the densities of the inspected feature, and of the one beside it, estimated as the method did.
+
+    Parameters
+    ----------
+    session, current
+        What is shown.
+    inspect : FeaturesController
+        Which feature is looked at.
+    panel : WhyPanel
+        Where densities are offered and shown.
+    worker, fold_cache
+        Where they are estimated.
+    """
+
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        current: CurrentModel,
+        inspect: FeaturesController,
+        panel: WhyPanel,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._current, self._inspect, self._panel = session, current, inspect, panel
+        self._worker, self._fold_cache = worker, fold_cache
+        self._other: int | None = None
+        self._shown: tuple[object, ...] = ()
+        self._path: PathResult | None = None
+        panel.densities.otherChosen.connect(self._on_other)
+        panel.densitiesAsked.connect(self.refresh)
+        session.datasetChanged.connect(self._forget)
+        current.changed.connect(self.refresh)
+        inspect.inspected.connect(self.refresh)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the densities of the feature that is looked at, where somebody sees them."""
+        if not self._inspect.path.isVisible():
+            return
+        model, dataset = self._current.model, self._session.dataset
+        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
+        self._panel.offer_densities(there)
+        column = self._column()
+        if not self._panel.shows_densities or model is None or dataset is None or column is None:
+            return
+        if model.path is not self._path:
+            self._path = model.path
+            order = model.path.steps[-1].selected
+            self._panel.densities.show_choices(order, dataset.feature_names, self._other)
+        wanted = (model.path, column, self._other)
+        if wanted != self._shown:
+            self._shown = wanted
+            self._ask(model, column, wanted)
+
+    def _ask(self, model: SelectedModel, column: int, wanted: tuple[object, ...]) -> None:
+        from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+
+        other = self._other if self._other not in (None, column) else next_best(model.path, column)
+        names = self._session.dataset.feature_names if self._session.dataset else ()
+
+        def show(found: tuple[ComparedDensities, ...]) -> None:
+            if wanted == self._shown:
+                self._panel.densities.show_densities(found, names)
+
+        self._worker.task(
+            tr("Estimating densities"),
+            self._fold_cache.densities,
+            model.plan,
+            model.fold,
+            model.path,
+            [column] if other is None else [column, other],
+            on_done=show,
+            on_error=self.failed.emit,
+            slot="densities",
+        )
+
+    def _column(self) -> int | None:
+        """Return the column of the feature that is looked at."""
+        dataset, feature = self._session.dataset, self._inspect.feature
+        if dataset is None or feature is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == feature)
+        return int(found[0]) if found.size else None
+
+    @Slot(object)
+    def _on_other(self, column: int | None) -> None:
+        self._other = column
+        self.refresh()
+
+    @Slot()
+    def _forget(self) -> None:
+        self._other, self._shown, self._path = None, (), None
+        self._panel.densities.clear()

@@ -1,0 +1,268 @@
+"""Feeds what explains a path: the map of candidates, the margins, and the sentences on one feature."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
+from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Margin, candidate_map, margins
+from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.features.controller import FeaturesController
+from rankstudio.ui.features.why_panel import WhyPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
+
+Picture = tuple[CandidateMap | None, dict[int, Margin]]
+
+
+class WhyController(QObject):
+    """Explains the current model's path while the Features page is seen.
+
+    Parameters
+    ----------
+    theme : Theme
+    session, current
+        What is explained.
+    inspect : FeaturesController
+        Whose path and profile get margins and sentences.
+    worker, fold_cache
+        Where all of it is computed.
+    """
+
+    failed = Signal(str)
+    offered = Signal(bool)
+    """Whether the method compares candidates, so that there is a panel."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        session: Session,
+        current: CurrentModel,
+        inspect: FeaturesController,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._current, self._inspect = session, current, inspect
+        self._worker, self._fold_cache = worker, fold_cache
+        self._path: PathResult | None = None
+        self._leads: dict[int, Margin] = {}
+        self._explained: tuple[object, ...] = ()
+        self.panel = WhyPanel(theme)
+        self.panel.picked.connect(self._on_picked)
+        current.changed.connect(self.refresh)
+        inspect.inspected.connect(self._look)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what explains the current model, where somebody sees it."""
+        model, dataset = self._current.model, self._session.dataset
+        if not self._inspect.path.isVisible():
+            return
+        score = model.plan.candidate_score if model is not None else None
+        offered = model is None or score is not None
+        if self.panel.isHidden() is offered:
+            self.panel.setVisible(offered)
+            self.offered.emit(offered)
+        if model is None or dataset is None or score is None:
+            self._forget()
+            if model is not None:
+                self._inspect.path.show_margins(model.path, {}, "")
+            return
+        if model.path is not self._path:
+            self._path, self._leads = model.path, {}
+            self._worker.task(
+                tr("Comparing candidates"),
+                _picture,
+                model.path,
+                score,
+                self._candidates(model),
+                on_done=partial(self._show, model.path, score),
+                on_error=self.failed.emit,
+                slot="why",
+            )
+        elif self._leads:
+            self._show_margins(model)
+        self._mark(model)
+        self._look()
+
+    @Slot()
+    def _look(self) -> None:
+        """Explain the feature that is looked at."""
+        model = self._current.model
+        column = self._column()
+        if model is None or column is None or not self._inspect.path.isVisible():
+            return
+        context = self._context(model)
+        if context is None:
+            return
+        self._mark(model)
+        wanted = (column, model.path, model.position)
+        if wanted == self._explained:
+            return
+        self._explained = wanted
+        fold = model.fold if self._session.has_documents else None
+        self._worker.task(
+            tr("Explaining a feature"),
+            self._fold_cache.explain,
+            context,
+            column,
+            fold,
+            model.plan.convention,
+            on_done=partial(self._say, wanted),
+            on_error=self.failed.emit,
+            slot="explanation",
+        )
+
+    def _say(self, wanted: tuple[object, ...], found: ChoiceExplanation) -> None:
+        if wanted == self._explained:
+            self._inspect.profile.explain(found)
+
+    def _show(self, path: PathResult, score: CandidateScore, found: Picture) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if path is not self._path or model is None or dataset is None:
+            return
+        shown, leads = found
+        steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+        self.panel.show_map(shown, self._candidates(model).names, score, steps)
+        self._mark(model)
+        self._leads = leads
+        self._show_margins(model)
+
+    def _show_margins(self, model: SelectedModel) -> None:
+        dataset, score = self._session.dataset, model.plan.candidate_score
+        if dataset is None or score is None:
+            return
+        ids, candidates = dataset.feature_ids, self._candidates(model)
+        known = {
+            int(ids[member]): lead.share
+            for column, lead in self._leads.items()
+            if lead.rival is not None
+            for member in candidates.members(column)
+        }
+        chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
+        said = _note(chosen, candidates.names, score, model.path)
+        self._inspect.path.show_margins(model.path, known, said)
+
+    def _mark(self, model: SelectedModel) -> None:
+        column = self._column()
+        standing = None if column is None else self._candidates(model).members(column)[0]
+        self.panel.mark(standing, model.position)
+
+    def _candidates(self, model: SelectedModel) -> CandidateGroups:
+        """Return the groups of features, and the features of none, among which the model's method chose."""
+        dataset = self._session.dataset
+        assert dataset is not None
+        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, model.plan.groups)
+
+    def _column(self) -> int | None:
+        """Return the column of the feature that is looked at."""
+        dataset, feature = self._session.dataset, self._inspect.feature
+        if dataset is None or feature is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == feature)
+        return int(found[0]) if found.size else None
+
+    def _context(self, model: SelectedModel) -> ChoiceContext | None:
+        """Return the path with the other ones of its run."""
+        score, dataset = model.plan.candidate_score, self._session.dataset
+        record = self._current.shown.record
+        if score is None or dataset is None:
+            return None
+        if record is None or not isinstance(model.key, int):
+            names, groups = dataset.feature_names, self._candidates(model)
+            return ChoiceContext(model.path, model.position, score, names, groups=groups)
+        axes, fold, key = record.plan.axes, model.fold.number, model.key
+        one = axes[0] if len(axes) == 1 else None
+        combinations = [
+            Alternative(axis_value(one, values[0]) if one else combination_label(axes, values), path)
+            for position, values in enumerate(record.combinations)
+            if (path := record.paths.get((fold, position))) is not None
+        ]
+        folds = [
+            Alternative(str(number), path)
+            for (number, position), path in sorted(record.paths.items())
+            if position == key and number != fold
+        ]
+        names, axis, groups = (
+            dataset.feature_names,
+            one.label if one else "combination",
+            self._candidates(model),
+        )
+        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
+
+    @Slot(int, int)
+    def _on_picked(self, column: int, place: int) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return
+        grows = model.path.step_kind is not StepKind.ITERATIONS
+        size = int(model.path.x_values[place]) if grows else None
+        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+
+    def _forget(self) -> None:
+        self._path, self._leads, self._explained = None, {}, ()
+        self.panel.show_map(None, (), None)
+        self._inspect.profile.explain(None)
+
+
+def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+    return candidate_map(path, score, groups), margins(groups.path(path), score)
+
+
+def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScore, path: PathResult) -> str:
+    """Return what the margins are, with the closest one as the example where it is a near tie."""
+    known = [lead for lead in leads.values() if lead.rival is not None]
+    if not known:
+        return ""
+    if path.step_kind is StepKind.ITERATIONS:
+        said = tr("Margin: lead over the next feature, as a share of the {criterion}.")
+    else:
+        said = tr("Margin: lead over the next candidate, as a share of the {criterion}.")
+    said = said.format(criterion=tr(score.name))
+    close = min(known, key=lambda lead: abs(lead.share))
+    if close.rival is None or abs(close.share) >= TOSS_UP:
+        return said
+    example = _of_weights(close.share) if path.step_kind is not StepKind.FEATURES else _at_step(close.share)
+    near = example.format(
+        name=names[close.feature],
+        rival=names[close.rival],
+        step=close.number,
+        share=percent(abs(close.share)),
+    )
+    return tr("{definition} Margins below 1 % are near ties. {example}").format(definition=said, example=near)
+
+
+def _at_step(share: float) -> str:
+    """Return a sentence on the closest choice of a path that adds a feature in each step."""
+    if share == 0:
+        return tr("Closest at step {step}: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest at step {step}: {name} led {rival} by {share}.")
+    return tr("Closest at step {step}: {name} trailed {rival} by {share}.")
+
+
+def _of_weights(share: float) -> str:
+    """Return a sentence on the closest features of a path without steps of one feature each."""
+    if share == 0:
+        return tr("Closest: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest: {name} led {rival} by {share}.")
+    return tr("Closest: {name} trailed {rival} by {share}.")
