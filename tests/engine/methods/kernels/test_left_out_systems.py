@@ -74,11 +74,13 @@ def test_left_out_predictions_are_exact_as_far_as_the_kernel_determines_them(see
 
 @pytest.mark.parametrize("seed", [234, 155, 343, 160, 148])
 def test_basis_vectors_that_nearly_depend_on_held_out_ones_cost_no_digits(seed: int) -> None:
-    # Elimination alone is off by 6.6e-6, 4.1e-6, 1.8e-6, 4.1e-7 and 1.3e-7.
+    # Elimination alone is off by 6.6e-6, 4.1e-6, 1.8e-6, 4.1e-7 and 1.3e-7. What one rounding of the kernel's
+    # values moves is no loss: another processor's order of sums is off by a part of it.
     problem = near(seed)
     found, basis = left_out(problem)
     expected = left_out_in_decimals(exactly(problem.kernel), *problem[1:3], LEAST, basis)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * problem.y.max())
+    rounding = left_out_condition(problem.kernel, *problem[1:3], LEAST, basis)
+    assert (np.abs(found - expected) <= np.maximum(1e-8 * problem.y.max(), rounding)).all()
 
 
 @pytest.mark.parametrize("seed", [341, 302, 470, 427])
