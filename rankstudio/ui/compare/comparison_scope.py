@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import SignalInstance
+
 from rankstudio.engine.analysis.significance import best_run, why_unpaired
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.model.measured_runs import MeasuredRuns
@@ -20,6 +22,14 @@ class ComparisonScope:
 
     def __init__(self, session: Session, runs: Runs, measured: MeasuredRuns, marks: RunMarks) -> None:
         self.session, self.runs, self.measured, self.marks = session, runs, measured, marks
+
+    @property
+    def changes(self) -> tuple[SignalInstance, ...]:
+        """When other runs are compared, or they are compared by something else."""
+        runs, session = self.runs, self.session
+        of_runs = runs.added, runs.ended, runs.shownChanged
+        of_measures = session.measureChanged, session.datasetChanged
+        return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
 
     def finished(self) -> dict[int, RunResult]:
         """Return the ticked runs that are done, by their numbers, as they are measured now."""

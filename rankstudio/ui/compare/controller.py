@@ -76,7 +76,7 @@ class CompareController(QObject):
         scope = ComparisonScope(session, runs, measured, marks)
         self.table = TableController(session, runs, scope, worker, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
-        self._tests = PairedTests(scope, worker, self.panel.isVisible, self)
+        self._tests = PairedTests(scope, worker, self.panel, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
         self._feeders = (

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.compare.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.language import tr
 
 
-class CurvesFeeder(ComparisonFeeder):
+class CurvesFeeder(QObject):
     """Has the curves computed on the task worker, and hands them over.
 
     Parameters
@@ -23,35 +24,48 @@ class CurvesFeeder(ComparisonFeeder):
     view : CurvesView
     """
 
+    failed = Signal(str)
+
     def __init__(
         self, scope: ComparisonScope, worker: Worker, view: CurvesView, parent: QObject | None = None
     ) -> None:
-        super().__init__(scope, worker, slot="run curves", parent=parent)
-        self._view = view
-        view.by.chosen.connect(self.update)
-        for signal in (self._runs.removed, self._runs.labelled, self._runs.cleared):
+        super().__init__(parent)
+        self._scope, self._session, self._runs, self._view = scope, scope.session, scope.runs, view
+        self._demand = OnDemand(worker, self._key, self._compare, slot="run curves", panel=view, parent=self)
+        self._demand.failed.connect(self.failed)
+        others = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
+        for signal in (*scope.changes, *others):
             signal.connect(self.update)
         self._session.choiceChanged.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
         """Show the curves of the runs that are ticked now."""
-        if not self._view.isVisible():
-            return
-        finished, name = self._scope.finished(), self._session.measure
-        reference = self._scope.reference(finished)
-        runs = self._scope.paired(finished, reference) if reference is not None else {}
-        data = [self._runs.record(key).dataset for key in runs]
-        self._view.offer(costs=bool(costs_of(list(runs.values()))))
-        by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
-        titles = tuple(self._runs.record(key).title for key in runs)
-        measured = tuple((key, id(run)) for key, run in runs.items())
-        state = (name, reference, by, measured, titles, tuple(map(id, data)))
-        if state == self._shown:
+        self._demand.update()
+        if self._view.isVisible():
             self._mark()
-            return
-        self._shown = state
-        self._abandon()
+
+    def _compared(self) -> tuple[int | None, dict[int, RunResult]]:
+        """Return the reference, and the runs on the same queries."""
+        finished = self._scope.finished()
+        reference = self._scope.reference(finished)
+        return reference, self._scope.paired(finished, reference) if reference is not None else {}
+
+    def _by(self) -> By:
+        by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
+        return by
+
+    def _key(self) -> Key | None:
+        reference, runs = self._compared()
+        self._view.offer(costs=bool(costs_of(list(runs.values()))))
+        records = [self._runs.record(key) for key in runs]
+        measured = tuple((key, id(run)) for key, run in runs.items())
+        shown = tuple((record.title, id(record.dataset)) for record in records)
+        return self._session.measure, reference, self._by(), measured, shown
+
+    def _compare(self) -> Computation | None:
+        reference, runs = self._compared()
+        name = self._session.measure
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
 
         def show(found: tuple[RunCurve | None, ...]) -> None:
@@ -60,11 +74,10 @@ class CurvesFeeder(ComparisonFeeder):
 
         if reference is None or reference not in runs:  # nor is it where nothing was measured
             show(())
-            return
-        results, position = list(runs.values()), list(runs).index(reference)
-        self._submit(
-            tr("Comparing the curves of runs"), lambda: run_curves(results, name, position, data, by), show
-        )
+            return None
+        data = [self._runs.record(key).dataset for key in runs]
+        given = list(runs.values()), name, list(runs).index(reference), data, self._by()
+        return computation(tr("Comparing the curves of runs"), show, run_curves, *given)
 
     @Slot()
     def _mark(self) -> None:

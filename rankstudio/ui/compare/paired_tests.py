@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.significance import ComparedRun, compare_with, compared_runs
 from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.compare.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.language import tr
 
 Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
 
 
-class PairedTests(ComparisonFeeder):
+class PairedTests(QObject):
     """Has the tests computed while somebody sees them, and keeps what was found.
 
     Parameters
@@ -25,8 +24,8 @@ class PairedTests(ComparisonFeeder):
         Which runs are compared, by which measure.
     worker : Worker
         Comparisons are jobs of their own, so that a path that the slider asks for waits for one at most.
-    is_seen : callable
-        Tells whether anybody looks.
+    panel : QWidget
+        Where they are shown.
 
     Attributes
     ----------
@@ -35,18 +34,19 @@ class PairedTests(ComparisonFeeder):
     """
 
     changed = Signal()
+    failed = Signal(str)
 
     def __init__(
-        self,
-        scope: ComparisonScope,
-        worker: Worker,
-        is_seen: Callable[[], bool],
-        parent: QObject | None = None,
+        self, scope: ComparisonScope, worker: Worker, panel: QWidget, parent: QObject | None = None
     ) -> None:
-        super().__init__(scope, worker, slot="paired tests", parent=parent)
-        self._is_seen = is_seen
+        super().__init__(parent)
+        self._scope, self._session, self._runs = scope, scope.session, scope.runs
         self.rows: list[ComparedRun] = []
         self._found: dict[Pair, PairedComparison] = {}
+        self._demand = OnDemand(
+            worker, self._key, self._test, slot="paired tests", panel=panel, on=scope.changes, parent=self
+        )
+        self._demand.failed.connect(self.failed)
         self._runs.removed.connect(self._forget)
         self._runs.cleared.connect(self._forget_all)
 
@@ -58,24 +58,21 @@ class PairedTests(ComparisonFeeder):
     @Slot()
     def update(self) -> None:
         """Test what is ticked now."""
-        if not self._is_seen():
-            return
-        runs, name = self._scope.finished(), self._session.measure
-        reference = self._scope.reference(runs)
-        state = (name, reference, tuple((key, id(run)) for key, run in runs.items()))
-        if state != self._shown:
-            self._shown = state
-            self._abandon()
-            self._go_on()
+        self._demand.update()
 
-    def _go_on(self) -> None:
+    def _key(self) -> Key | None:
+        runs = self._scope.finished()
+        measured = tuple((key, id(run)) for key, run in runs.items())
+        return self._session.measure, self._scope.reference(runs), measured, len(self._found)
+
+    def _test(self) -> Computation | None:
         """Tell what is known, and have the next test computed."""
         runs, name = self._scope.finished(), self._session.measure
         reference = self._scope.reference(runs)
         if reference is None:
             self.rows = []
             self.changed.emit()
-            return
+            return None
         session, rules = self._session, runs[reference].plan.convention
         how = (name, session.chooses, session.sealed, rules)
         pairs = {key: (key, reference, (*how, run.plan.convention)) for key, run in runs.items()}
@@ -84,17 +81,14 @@ class PairedTests(ComparisonFeeder):
         self.changed.emit()
         waiting = next((row.key for row in self.rows if row.role == "waiting"), None)
         if waiting is None:
-            return
+            return None
 
         def keep(test: PairedComparison) -> None:
             self._found[pairs[waiting]] = test
-            self._go_on()
+            self._demand.update()
 
-        self._submit(
-            tr("Comparing run {waiting} with run {reference}").format(waiting=waiting, reference=reference),
-            lambda: compare_with(runs[waiting], runs[reference], name),
-            keep,
-        )
+        what = tr("Comparing run {waiting} with run {reference}").format(waiting=waiting, reference=reference)
+        return computation(what, keep, compare_with, runs[waiting], runs[reference], name)
 
     @Slot(int)
     def _forget(self, key: int) -> None:
@@ -105,7 +99,7 @@ class PairedTests(ComparisonFeeder):
     @Slot()
     def _forget_all(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
-        self._abandon()
-        self._found, self._shown, self.rows = {}, (), []
+        self._demand.forget()
+        self._found, self.rows = {}, []
         self.changed.emit()
         self.update()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
+from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.compare.comparison_feeder import ComparisonFeeder
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.compare.paired_tests import PairedTests
 from rankstudio.ui.compare.panel import ResultsPanel
@@ -21,7 +22,7 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 
 
-class ViewFeeder(ComparisonFeeder):
+class ViewFeeder(QObject):
     """Has what the shown view needs computed on the task worker, and hands it over.
 
     Parameters
@@ -35,6 +36,8 @@ class ViewFeeder(ComparisonFeeder):
     views : ResultsPanel
     """
 
+    failed = Signal(str)
+
     def __init__(
         self,
         scope: ComparisonScope,
@@ -43,43 +46,49 @@ class ViewFeeder(ComparisonFeeder):
         views: ResultsPanel,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(scope, worker, slot="insight", parent=parent)
+        super().__init__(parent)
+        self._scope, self._session, self._runs = scope, scope.session, scope.runs
         self._tests, self._views = tests, views
-        self._update: dict[str, Callable[[], None]] = {
-            "folds": self._update_folds,
-            "tests": self._update_tests,
-            "stability": self._update_stability,
-            "pareto": self._update_pareto,
-            "conventions": self._update_conventions,
-            "published": self._update_published,
+        self._compute: dict[str, Callable[[], Computation | None]] = {
+            "folds": self._show_folds,
+            "tests": self._show_tests,
+            "stability": self._compare_features,
+            "pareto": self._compare_sizes,
+            "conventions": self._compare_conventions,
+            "published": self._show_published,
         }
-        views.viewChosen.connect(self.update)
+        others = views.viewChosen, views.folds.scope.chosen, self._runs.removed
+        self._demand = OnDemand(
+            worker,
+            self._key,
+            self._update_view,
+            slot="insight",
+            panel=views,
+            on=(*scope.changes, *others),
+            parent=self,
+        )
+        self._demand.failed.connect(self.failed)
         views.tests.referenceChosen.connect(scope.marks.refer_to)
-        views.folds.scope.chosen.connect(self.update)
-        self._runs.removed.connect(self.update)
         self._runs.cleared.connect(self._forget)
-        tests.changed.connect(self._show_tests)
+        tests.changed.connect(self._tell_tests)
         self._session.foldChanged.connect(self._mark)
         self._session.choiceChanged.connect(self._mark)
 
     @Slot()
     def update(self) -> None:
         """Update the view that is shown, where what it depends on is not what it was."""
-        if not self._views.isVisible():
-            return
-        key = self._views.key()
-        update = self._update.get(key)
+        self._demand.update()
+
+    def _key(self) -> Key | None:
         looked_at = self._session.measure, self._session.convention, self._session.sealed
         asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
-        state = (key, asked, self._shown_state(), finished)
-        if state == self._shown:
-            return
-        self._shown = state
-        self._abandon()
-        if update is not None:
-            update()
-            self._mark()
+        return self._views.key(), asked, self._shown_state(), finished
+
+    def _update_view(self) -> Computation | None:
+        wanted = self._compute[self._views.key()]()
+        self._mark()
+        return wanted
 
     @property
     def _record(self) -> RunRecord | None:
@@ -94,7 +103,7 @@ class ViewFeeder(ComparisonFeeder):
 
     # Views
 
-    def _update_folds(self) -> None:
+    def _show_folds(self) -> None:
         record = self._record
         if self._views.folds.scope.value() == ALL:
             runs = self._scope.finished()
@@ -107,27 +116,20 @@ class ViewFeeder(ComparisonFeeder):
             measured = self._scope.measured.view(record)
             self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
 
-    def _update_stability(self) -> None:
+    def _compare_features(self) -> Computation | None:
         record = self._record
         folds = _folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
             self._views.stability.clear(_name(record) if record is not None else "")
-            return
+            return None
         if not record.plan.entry.selects:
             self._views.stability.clear(tr("{record} takes all features").format(record=_name(record)))
-            return
+            return None
+        show, data = partial(self._views.stability.show_stability, _name(record)), record.dataset
+        given = folds, data.feature_ids, data.feature_names
+        return computation(tr("Comparing the features of folds"), show, selection_stability, *given)
 
-        def compute() -> SelectionStability:
-            return selection_stability(folds, data.feature_ids, data.feature_names)
-
-        name, data = _name(record), record.dataset
-        self._submit(
-            tr("Comparing the features of folds"),
-            compute,
-            lambda found: self._views.stability.show_stability(name, found),
-        )
-
-    def _update_pareto(self) -> None:
+    def _compare_sizes(self) -> Computation:
         runs, name = self._scope.finished(), self._session.measure
         anchor = self._scope.anchor(runs)
         paired = self._scope.paired(runs, anchor) if anchor is not None else {}
@@ -138,13 +140,10 @@ class ViewFeeder(ComparisonFeeder):
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
-        self._submit(
-            tr("Computing the Pareto front"),
-            lambda: pareto_front_of(tuple(paired.values()), name, data),
-            show,
-        )
+        given = tuple(paired.values()), name, data
+        return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
 
-    def _update_published(self) -> None:
+    def _show_published(self) -> None:
         self._views.published.show_runs([] if self._session.sealed else self._own().items())
 
     def _own(self) -> dict[int, RunResult]:
@@ -153,7 +152,7 @@ class ViewFeeder(ComparisonFeeder):
         results = {record.key: record.result for record in ticked}
         return {key: result for key, result in results.items() if result is not None and result.complete}
 
-    def _update_conventions(self) -> None:
+    def _compare_conventions(self) -> Computation:
         name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
         data = self._session.dataset
         own = self._own() if self._session.has_documents else {}
@@ -167,27 +166,26 @@ class ViewFeeder(ComparisonFeeder):
             rows = convention_rows(methods, means, name)
             self._views.conventions.show_rows(rows, name, looked_at, part)
 
-        means = self._scope.measured.means
-        self._submit(tr("Measuring by every convention"), lambda: means(found, name, sealed=sealed), show)
+        means = partial(self._scope.measured.means, found, name, sealed=sealed)
+        return computation(tr("Measuring by every convention"), show, means)
 
-    def _update_tests(self) -> None:
+    def _show_tests(self) -> None:
         self._tests.update()
         self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
         self._views.tests.show_rows(self._tests.rows, self._session.measure)
 
     @Slot()
-    def _show_tests(self) -> None:
+    def _tell_tests(self) -> None:
         """Show what the tests have found since the last time, where that is looked at."""
         if self._views.key() == "tests":
-            self._update_tests()
+            self._show_tests()
 
     # Wiring
 
     @Slot()
     def _forget(self) -> None:
         """Forget what is shown: in another study the same numbers are other runs."""
-        self._abandon()
-        self._shown = ()
+        self._demand.forget()
         self.update()
 
     @Slot()

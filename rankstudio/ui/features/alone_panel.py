@@ -10,7 +10,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.background.job import CancelFlag
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.alone_plot import AlonePlot
 from rankstudio.ui.features.controller import FeaturesController
@@ -98,37 +99,42 @@ class AloneController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._current, self._inspect, self._worker = session, current, inspect, worker
-        self._asked: tuple[object, ...] = ()
-        self._job: Job | None = None  # that measures
+        self._session, self._current, self._inspect = session, current, inspect
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
         self.panel.picked.connect(self._on_picked)
-        for signal in (session.datasetChanged, session.foldChanged, session.measureChanged):
-            signal.connect(self.refresh)
-        session.planChanged.connect(self.refresh)
+        self._demand = OnDemand(
+            worker,
+            self._key,
+            self._measure,
+            slot="alone",
+            panel=self.panel,
+            on=(session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged),
+            clear=self._clear,
+            stops=True,
+            gives_way=True,
+            parent=self,
+        )
+        self._demand.failed.connect(self.failed)
         current.changed.connect(self._mark)
         inspect.inspected.connect(self._mark)
 
     @Slot()
     def refresh(self) -> None:
         """Show how the features rank alone, where somebody sees it."""
-        dataset, session = self._session.dataset, self._session
-        if not self.panel.isVisible():
-            self._stop()
-            return
+        self._demand.update()
+        self._mark()
+
+    def _key(self) -> Key | None:
+        session, dataset = self._session, self._session.dataset
         if dataset is None or not session.has_documents:
-            self._stop()
-            self._asked, self._measured = (), None
-            self.panel.clear()
-            return
-        fold = session.watched or dataset.folds[0]
-        wanted = (fold, session.measure, session.convention, session.sealed)
-        if wanted == self._asked:
-            self._mark()
-            return
-        self._stop()
-        self._asked = wanted
+            return None
+        return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
+
+    def _measure(self) -> Computation | None:
+        session, dataset = self._session, self._session.dataset
+        if dataset is None:
+            return None
         if self.panel.plot.shown is None or dataset is not self._measured:
             self.panel.clear(_MEASURING)
         self._measured = dataset
@@ -141,32 +147,19 @@ class AloneController(QObject):
                 self.panel.show_features(shown, ids, names)
                 self._mark()
 
-        def end(outcome: Outcome) -> None:
-            self._job = None
-            if outcome.ending is Ending.FAILED:
-                self.failed.emit(outcome.text)
+        fold = session.watched or dataset.folds[0]
+        work = partial(_measured, fold, session.measure, session.convention, session.sealed)
+        return Computation(tr("Measuring features alone"), work, show)
 
-        work = partial(_measured, *wanted)
-        what = tr("Measuring features alone")
-        self._job = self._worker.submit(
-            Job(what, work, on_message=show, on_end=end, slot="alone", gives_way=True)
-        )
-
-    def _stop(self) -> None:
-        """Measure no longer what nobody looks at."""
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
-            self._asked = ()
-            self.panel.show_share(None)
+    def _clear(self) -> None:
+        self._measured = None
+        self.panel.clear()
 
     @Slot()
     def _mark(self) -> None:
-        model, dataset, feature = self._current.model, self._session.dataset, self._inspect.feature
-        if dataset is None or not self.panel.isVisible() or self.panel.plot.shown is None:
-            return
-        found = np.flatnonzero(dataset.feature_ids == feature) if feature is not None else np.zeros(0, int)
-        self.panel.plot.mark(model.step.selected if model else (), int(found[0]) if found.size else None)
+        model = self._current.model
+        if self.panel.isVisible() and self.panel.plot.shown is not None:
+            self.panel.plot.mark(model.step.selected if model else (), self._inspect.column)
 
     @Slot(int)
     def _on_picked(self, column: int) -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
@@ -59,7 +61,7 @@ class FeaturesController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._current, self._worker, self._fold_cache = session, current, worker, fold_cache
+        self._session, self._current, self._fold_cache = session, current, fold_cache
         self._feature: int | None = None
         self._marked: int | None = None
         self._settled = QTimer(self)
@@ -70,7 +72,8 @@ class FeaturesController(QObject):
         self._settled_model.setSingleShot(True)
         self._settled_model.setInterval(_SETTLED_MILLISECONDS)
         self._settled_model.timeout.connect(self._inspect_again)
-        self._shown: tuple[object, ...] = ()
+        self._described = OnDemand(worker, self._key, self._describe, slot="profile", parent=self)
+        self._described.failed.connect(self.failed)
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
         self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
@@ -95,34 +98,41 @@ class FeaturesController(QObject):
         """Id of the feature that is inspected."""
         return self._feature
 
+    @property
+    def column(self) -> int | None:
+        """Column of that feature in the open data."""
+        dataset = self._session.dataset
+        if dataset is None or self._feature is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == self._feature)
+        return int(found[0]) if found.size else None
+
     @Slot(int)
     def inspect(self, feature: int) -> None:
         """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        if self._session.dataset is not None:
+            self._feature = feature
+            self._described.update()
+
+    def _key(self) -> Key | None:
+        fold, session = self._fold(), self._session
+        if fold is None or self._feature is None:
+            return None
+        return self._feature, id(fold), session.convention, session.sealed, self._selected()
+
+    def _describe(self) -> Computation | None:
+        self.inspected.emit(self._feature)
+        fold, column = self._fold(), self.column
+        if fold is None or column is None or not self._session.has_documents:
+            return None
+        given = fold, column, self._session.convention, self._selected()
+        what = tr("Describing feature {feature}").format(feature=self._feature)
+        return computation(what, self._show_profile, self._fold_cache.inspect, *given)
+
+    def _fold(self) -> Fold | None:
+        """Return the fold on whose training part features are looked at."""
         dataset = self._session.dataset
-        if dataset is None:
-            return
-        self._feature = feature
-        fold = self._session.watched or dataset.folds[0]
-        selected = self._selected()
-        wanted = (feature, id(fold), self._session.convention, self._session.sealed, selected)
-        if wanted == self._shown:
-            return
-        self._shown = wanted
-        self.inspected.emit(feature)
-        if not self._session.has_documents:
-            return
-        column = int(np.flatnonzero(dataset.feature_ids == feature)[0])
-        self._worker.task(
-            tr("Describing feature {feature}").format(feature=feature),
-            self._fold_cache.inspect,
-            fold,
-            column,
-            self._session.convention,
-            selected,
-            on_done=self._show_profile,
-            on_error=self.failed.emit,
-            slot="profile",
-        )
+        return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
     def show_at(self, feature: int, size: int | None) -> None:
         """Look at a feature and at the model of a size at once; None leaves the model as it is."""
@@ -160,7 +170,7 @@ class FeaturesController(QObject):
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
             self._settled.start()
-        elif self._feature is not None and self._shown[-1:] != (self._selected(),):
+        elif self._feature is not None:
             self._settled_model.start()
 
     @Slot()
@@ -217,7 +227,8 @@ class FeaturesController(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self._feature, self._marked, self._shown = None, None, ()
+        self._feature = self._marked = None
+        self._described.forget()
         self._release()
         self._settled.stop()
         self._settled_model.stop()

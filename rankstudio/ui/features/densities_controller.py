@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.why_panel import WhyPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 
 if TYPE_CHECKING:
@@ -49,10 +49,11 @@ class DensitiesController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._current, self._inspect, self._panel = session, current, inspect, panel
-        self._worker, self._fold_cache = worker, fold_cache
+        self._fold_cache = fold_cache
         self._other: int | None = None
-        self._shown: tuple[object, ...] = ()
         self._path: PathResult | None = None
+        self._estimated = OnDemand(worker, self._key, self._estimate, slot="densities", parent=self)
+        self._estimated.failed.connect(self.failed)
         panel.densities.otherChosen.connect(self._on_other)
         panel.densitiesAsked.connect(self.refresh)
         session.datasetChanged.connect(self._forget)
@@ -67,47 +68,33 @@ class DensitiesController(QObject):
         model, dataset = self._current.model, self._session.dataset
         there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
         self._panel.offer_densities(there)
-        column = self._column()
+        column = self._inspect.column
         if not self._panel.shows_densities or model is None or dataset is None or column is None:
             return
         if model.path is not self._path:
             self._path = model.path
             order = model.path.steps[-1].selected
             self._panel.densities.show_choices(order, dataset.feature_names, self._other)
-        wanted = (model.path, column, self._other)
-        if wanted != self._shown:
-            self._shown = wanted
-            self._ask(model, column, wanted)
+        self._estimated.update()
 
-    def _ask(self, model: SelectedModel, column: int, wanted: tuple[object, ...]) -> None:
+    def _key(self) -> Key | None:
+        model, column = self._current.model, self._inspect.column
+        return None if model is None or column is None else (model.path, column, self._other)
+
+    def _estimate(self) -> Computation | None:
         from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
 
+        model, column, dataset = self._current.model, self._inspect.column, self._session.dataset
+        if model is None or column is None or dataset is None:
+            return None
         other = self._other if self._other not in (None, column) else next_best(model.path, column)
-        names = self._session.dataset.feature_names if self._session.dataset else ()
+        columns, names = [column] if other is None else [column, other], dataset.feature_names
 
         def show(found: tuple[ComparedDensities, ...]) -> None:
-            if wanted == self._shown:
-                self._panel.densities.show_densities(found, names)
+            self._panel.densities.show_densities(found, names)
 
-        self._worker.task(
-            tr("Estimating densities"),
-            self._fold_cache.densities,
-            model.plan,
-            model.fold,
-            model.path,
-            [column] if other is None else [column, other],
-            on_done=show,
-            on_error=self.failed.emit,
-            slot="densities",
-        )
-
-    def _column(self) -> int | None:
-        """Return the column of the feature that is looked at."""
-        dataset, feature = self._session.dataset, self._inspect.feature
-        if dataset is None or feature is None:
-            return None
-        found = np.flatnonzero(dataset.feature_ids == feature)
-        return int(found[0]) if found.size else None
+        given = model.plan, model.fold, model.path, columns
+        return computation(tr("Estimating densities"), show, self._fold_cache.densities, *given)
 
     @Slot(object)
     def _on_other(self, column: int | None) -> None:
@@ -116,5 +103,6 @@ class DensitiesController(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self._other, self._shown, self._path = None, (), None
+        self._other = self._path = None
+        self._estimated.forget()
         self._panel.densities.clear()

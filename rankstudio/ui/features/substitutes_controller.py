@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.substitutes_panel import NO_MODEL, SubstitutesPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots.maps.feature_map import ColumnGroup
@@ -58,18 +60,30 @@ class SubstitutesController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current = session, runs, current
-        self._worker, self._fold_cache = worker, fold_cache
-        self._shown: tuple[object, ...] = ()
-        self._shown_runs: tuple[object, ...] = ()
+        self._fold_cache = fold_cache
         self.panel = SubstitutesPanel(theme)
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(_SETTLED_MILLISECONDS)
-        self._settled.timeout.connect(self.update)
-        for signal in (current.changed, session.foldChanged, session.datasetChanged):
-            signal.connect(self._settled.start)
-        for signal in (runs.ended, runs.removed, runs.cleared, runs.added):
-            signal.connect(self.refresh)
+        self._substitutes = OnDemand(
+            worker,
+            self._model_key,
+            self._find,
+            slot="substitutes",
+            panel=self.panel,
+            on=(current.changed, session.foldChanged, session.datasetChanged),
+            clear=lambda: self.panel.clear(self._why_none()),
+            settled=_SETTLED_MILLISECONDS,
+            parent=self,
+        )
+        self._selections = OnDemand(
+            worker,
+            self._runs_key,
+            self._compare,
+            slot="selection-matrix",
+            panel=self.panel,
+            on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
+            parent=self,
+        )
+        for demand in (self._substitutes, self._selections):
+            demand.failed.connect(self.failed)
 
     @Slot(int)
     def mark(self, feature: int) -> None:
@@ -79,72 +93,60 @@ class SubstitutesController(QObject):
     @Slot()
     def update(self) -> None:
         """Have the current model's substitutes found, where the panel is seen and shows another one's."""
-        if not self.panel.isVisible():
-            return
         self.refresh()
-        model, dataset = self._current.model, self._session.dataset
-        if model is None or dataset is None or not self._session.has_documents:
-            self._shown = ()
-            self.panel.clear(self._why_none())
-            return
-        wanted = (model.step, model.fold)
-        if wanted == self._shown:
-            return
-        if not self._shown:
-            self.panel.clear(_LOOKING)
-        self._shown = wanted
-        ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
-
-        def show(found: Substitutes) -> None:
-            if self._shown == wanted:
-                self.panel.show_substitutes(found, ids, names, groups)
-
-        self._worker.task(
-            tr("Looking for substitutes"),
-            self._fold_cache.substitutes,
-            model.plan,
-            model.fold,
-            model.path,
-            model.position,
-            on_done=show,
-            on_error=self.failed.emit,
-            slot="substitutes",
-        )
+        self._substitutes.update()
 
     @Slot()
     def refresh(self) -> None:
         """Show what the runs selected on the folds that they have finished, where the panel is seen."""
+        self._selections.update()
+
+    def _model_key(self) -> Key | None:
+        model, there = self._current.model, self._session.has_documents
+        return None if model is None or not there else (model.step, model.fold)
+
+    def _find(self) -> Computation | None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return None
+        if not self.panel.shows_substitutes:
+            self.panel.clear(_LOOKING)
+        ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
+
+        def show(found: Substitutes) -> None:
+            self.panel.show_substitutes(found, ids, names, groups)
+
+        given = model.plan, model.fold, model.path, model.position
+        return computation(tr("Looking for substitutes"), show, self._fold_cache.substitutes, *given)
+
+    def _records(self) -> list[RunRecord]:
+        """Return the runs of the open data that selected among their features on a fold at least."""
         dataset = self._session.dataset
-        if not self.panel.isVisible() or dataset is None:
-            return
-        everything = dataset.n_features
-        records = [
+        everything = dataset.n_features if dataset is not None else 0
+        return [
             record
             for record in self._runs.records
             if record.dataset is dataset
             and any(len(fold.selected) < everything for fold in record.folds.values())
         ]
-        folds = [(record, record.folds[number]) for record in records for number in sorted(record.folds)]
-        wanted = tuple(fold for _, fold in folds)
-        if wanted == self._shown_runs:
-            return
-        self._shown_runs = wanted
+
+    def _runs_key(self) -> Key | None:
+        if self._session.dataset is None:
+            return None
+        return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
+
+    def _compare(self) -> Computation | None:
+        dataset, records = self._session.dataset, self._records()
+        if dataset is None:
+            return None
+        folds = [fold for record in records for _, fold in sorted(record.folds.items())]
         groups = [ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds)) for r in records]
-        numbers = [fold.fold for fold in wanted]
 
         def show(ranks: Floats) -> None:
-            if self._shown_runs == wanted:
-                self.panel.show_runs(ranks, numbers, groups)
+            self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
-        self._worker.task(
-            tr("Comparing what runs selected"),
-            selection_matrix,
-            wanted,
-            dataset.feature_ids,
-            on_done=show,
-            on_error=self.failed.emit,
-            slot="selection-matrix",
-        )
+        what = tr("Comparing what runs selected")
+        return computation(what, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:
         dataset = self._session.dataset

@@ -104,6 +104,11 @@ class SubstitutesPanel(Panel):
         self._say(substitute_sentences(found, ids, names, groups))
         self._draw()
 
+    @property
+    def shows_substitutes(self) -> bool:
+        """Whether there is a model of which they are shown."""
+        return self._found is not None
+
     def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:
         """Show which features runs selected on their folds.
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
-
-import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
@@ -15,6 +11,7 @@ from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, perc
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.controller import FeaturesController
@@ -24,9 +21,6 @@ from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
-
-if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
 
 Picture = tuple[CandidateMap | None, dict[int, Margin]]
 
@@ -61,90 +55,86 @@ class WhyController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._current, self._inspect = session, current, inspect
-        self._worker, self._fold_cache = worker, fold_cache
-        self._path: PathResult | None = None
+        self._fold_cache = fold_cache
         self._leads: dict[int, Margin] = {}
-        self._explained: tuple[object, ...] = ()
         self.panel = WhyPanel(theme)
         self.panel.picked.connect(self._on_picked)
+        seen = inspect.path
+        self._compared = OnDemand(
+            worker, self._compared_key, self._compare, slot="why", panel=seen, clear=self._clear, parent=self
+        )
+        self._explained = OnDemand(
+            worker, self._explained_key, self._explain, slot="explanation", panel=seen, parent=self
+        )
+        for demand in (self._compared, self._explained):
+            demand.failed.connect(self.failed)
         current.changed.connect(self.refresh)
         inspect.inspected.connect(self._look)
 
     @Slot()
     def refresh(self) -> None:
         """Show what explains the current model, where somebody sees it."""
-        model, dataset = self._current.model, self._session.dataset
         if not self._inspect.path.isVisible():
             return
-        score = model.plan.candidate_score if model is not None else None
-        offered = model is None or score is not None
+        model = self._current.model
+        offered = model is None or model.plan.candidate_score is not None
         if self.panel.isHidden() is offered:
             self.panel.setVisible(offered)
             self.offered.emit(offered)
-        if model is None or dataset is None or score is None:
-            self._forget()
-            if model is not None:
-                self._inspect.path.show_margins(model.path, {}, "")
-            return
-        if model.path is not self._path:
-            self._path, self._leads = model.path, {}
-            self._worker.task(
-                tr("Comparing candidates"),
-                _picture,
-                model.path,
-                score,
-                self._candidates(model),
-                on_done=partial(self._show, model.path, score),
-                on_error=self.failed.emit,
-                slot="why",
-            )
-        elif self._leads:
+        self._compared.update()
+        if model is not None and self._leads:
             self._show_margins(model)
-        self._mark(model)
         self._look()
 
     @Slot()
     def _look(self) -> None:
         """Explain the feature that is looked at."""
         model = self._current.model
-        column = self._column()
-        if model is None or column is None or not self._inspect.path.isVisible():
-            return
-        context = self._context(model)
-        if context is None:
-            return
-        self._mark(model)
-        wanted = (column, model.path, model.position)
-        if wanted == self._explained:
-            return
-        self._explained = wanted
+        if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
+            self._mark(model)
+        self._explained.update()
+
+    def _is_compared(self, model: SelectedModel) -> bool:
+        """Tell whether the method of a model compares candidates."""
+        return self._session.dataset is not None and model.plan.candidate_score is not None
+
+    def _compared_key(self) -> Key | None:
+        model = self._current.model
+        return (model.path,) if model is not None and self._is_compared(model) else None
+
+    def _compare(self) -> Computation | None:
+        model = self._current.model
+        assert model is not None and model.plan.candidate_score is not None  # as the key says
+        self._leads = {}
+        path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+
+        def show(found: Picture) -> None:
+            shown, leads = found
+            steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+            self.panel.show_map(shown, candidates.names, score, steps)
+            model = self._current.model
+            if model is not None:
+                self._mark(model)
+                self._leads = leads
+                self._show_margins(model)
+
+        return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
+
+    def _explained_key(self) -> Key | None:
+        model, column = self._current.model, self._inspect.column
+        if model is None or column is None or not self._is_compared(model):
+            return None
+        return column, model.path, model.position
+
+    def _explain(self) -> Computation | None:
+        model, column = self._current.model, self._inspect.column
+        context = self._context(model) if model is not None else None
+        if model is None or column is None or context is None:
+            return None
         fold = model.fold if self._session.has_documents else None
-        self._worker.task(
-            tr("Explaining a feature"),
-            self._fold_cache.explain,
-            context,
-            column,
-            fold,
-            model.plan.convention,
-            on_done=partial(self._say, wanted),
-            on_error=self.failed.emit,
-            slot="explanation",
-        )
-
-    def _say(self, wanted: tuple[object, ...], found: ChoiceExplanation) -> None:
-        if wanted == self._explained:
-            self._inspect.profile.explain(found)
-
-    def _show(self, path: PathResult, score: CandidateScore, found: Picture) -> None:
-        model, dataset = self._current.model, self._session.dataset
-        if path is not self._path or model is None or dataset is None:
-            return
-        shown, leads = found
-        steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-        self.panel.show_map(shown, self._candidates(model).names, score, steps)
-        self._mark(model)
-        self._leads = leads
-        self._show_margins(model)
+        given = context, column, fold, model.plan.convention
+        show = self._inspect.profile.explain
+        return computation(tr("Explaining a feature"), show, self._fold_cache.explain, *given)
 
     def _show_margins(self, model: SelectedModel) -> None:
         dataset, score = self._session.dataset, model.plan.candidate_score
@@ -162,7 +152,7 @@ class WhyController(QObject):
         self._inspect.path.show_margins(model.path, known, said)
 
     def _mark(self, model: SelectedModel) -> None:
-        column = self._column()
+        column = self._inspect.column
         standing = None if column is None else self._candidates(model).members(column)[0]
         self.panel.mark(standing, model.position)
 
@@ -171,14 +161,6 @@ class WhyController(QObject):
         dataset = self._session.dataset
         assert dataset is not None
         return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, model.plan.groups)
-
-    def _column(self) -> int | None:
-        """Return the column of the feature that is looked at."""
-        dataset, feature = self._session.dataset, self._inspect.feature
-        if dataset is None or feature is None:
-            return None
-        found = np.flatnonzero(dataset.feature_ids == feature)
-        return int(found[0]) if found.size else None
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path with the other ones of its run."""
@@ -217,10 +199,13 @@ class WhyController(QObject):
         size = int(model.path.x_values[place]) if grows else None
         self._inspect.show_at(int(dataset.feature_ids[column]), size)
 
-    def _forget(self) -> None:
-        self._path, self._leads, self._explained = None, {}, ()
+    def _clear(self) -> None:
+        self._leads, model = {}, self._current.model
+        self._explained.forget()
         self.panel.show_map(None, (), None)
         self._inspect.profile.explain(None)
+        if model is not None:
+            self._inspect.path.show_margins(model.path, {}, "")
 
 
 def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
