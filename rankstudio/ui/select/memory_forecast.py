@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.memory_mapped import read_from_disk
@@ -10,7 +12,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.support.shard import DOCUMENTS
-from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.execution_backend import PROCESSES, ExecutionBackend
@@ -42,15 +44,22 @@ class MemoryForecast(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._backend, self._worker = session, backend, worker
+        self._session, self._backend, self._budget = session, backend, budget
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
-        self._job: Job | None = None
         self.label = named(PlainLabel(), "memory-forecast", tr("memory of the next run"), role="muted")
         self.label.setWordWrap(True)
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
-        for signal in (session.datasetChanged, session.planChanged, backend.changed, budget.changed):
-            signal.connect(self.update)
+        self._demand = OnDemand(
+            worker,
+            self._key,
+            self._compute,
+            slot="memory estimate",
+            on=(session.datasetChanged, session.planChanged, backend.changed, budget.changed),
+            clear=partial(self._show, None),
+            parent=self,
+        )
+        self._demand.failed.connect(lambda _: self._show(None))
 
     @property
     def refusal(self) -> str:
@@ -61,27 +70,25 @@ class MemoryForecast(QObject):
         same = plan == self._session.plan and dataset is self._session.dataset
         return found.refusal if same and not found.runs else ""
 
-    @Slot()
-    def update(self) -> None:
-        """Estimate anew what the session's plan needs, where the data are large."""
-        session = self._session
-        plan, dataset = session.plan, session.dataset
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
-        if dataset is None or not session.has_documents or not _large(dataset) or not _divided(plan, dataset):
-            self._show(None)
-            return
+    @property
+    def _n_processes(self) -> int:
+        return self._backend.n_processes if self._backend.choice == PROCESSES else 0
+
+    def _key(self) -> Key | None:
+        plan, dataset, there = self._session.plan, self._session.dataset, self._session.has_documents
+        if dataset is None or not there or not _large(dataset) or not _divided(plan, dataset):
+            return None
+        return plan, dataset, self._n_processes, self._budget.asked
+
+    def _compute(self) -> Computation | None:
+        plan, dataset = self._session.plan, self._session.dataset
+        if dataset is None:
+            return None
 
         def show(found: MemoryEstimate) -> None:
-            self._job = None
             self._show((plan, dataset, found))
 
-        n_processes = self._backend.n_processes if self._backend.choice == PROCESSES else 0
-        self._job = self._worker.task(
-            tr("Estimating memory"), _estimated, plan, dataset, n_processes,
-            on_done=show, on_error=lambda _: self._show(None), slot="memory estimate",
-        )  # fmt: skip
+        return computation(tr("Estimating memory"), show, _estimated, plan, dataset, self._n_processes)
 
     def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
         self._estimate = estimate

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from rankstudio.engine.analysis.result_table.query import TableQuery
-from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.compare.comparison_dialog import Offer
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
@@ -19,7 +19,6 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.widgets.layout import named
 
-_SLOT = "result table"
 _USUAL = ("MAP", "NDCG@5", "NDCG@10", "P@10", "ERR", "RR")
 """Measures that papers print, offered whatever the plans measure."""
 
@@ -50,9 +49,11 @@ class TableController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._scope, self._worker, self._over = session, runs, scope, worker, over
+        self._session, self._runs, self._scope, self._over = session, runs, scope, over
         self._folder = Path.home()
-        self._job: Job | None = None
+        self._query: TableQuery | None = None
+        self._made = OnDemand(worker, self._key, self._make, slot="result table", parent=self)
+        self._made.failed.connect(self._refuse)
         self.dialog: TableDialog | None = None
         tip = tr("The ticked runs as the table of a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
@@ -67,7 +68,7 @@ class TableController(QObject):
         stem = f"{stem.lower()}-table".lstrip("-")
         dialog = TableDialog(self._offers(), self._folder, stem, self._over)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.asked.connect(self._make)
+        dialog.asked.connect(self._ask)
         dialog.saved.connect(self._remember)
         dialog.finished.connect(self._end)
         self.dialog = dialog
@@ -75,26 +76,29 @@ class TableController(QObject):
         dialog.ask()
 
     @Slot(object)
-    def _make(self, query: TableQuery) -> None:
+    def _ask(self, query: TableQuery) -> None:
         """Have a table made of what is ticked now."""
-        self._abandon()
-        dialog = self.dialog
-        if dialog is None:
-            return
-        listed = self._listed()
+        self._query = query
+        self._made.forget()
+        self._made.update()
+
+    def _key(self) -> Key | None:
+        return (self._query,) if self.dialog is not None else None
+
+    def _make(self) -> Computation | None:
+        dialog, query, listed = self.dialog, self._query, self._listed()
+        if dialog is None or query is None:
+            return None
         if not listed:
             dialog.refuse(tr("There is no finished run that is ticked."))
-            return
-        self._job = self._worker.task(
-            tr("Making the table"),
-            table_of,
-            listed,
-            query,
-            self._session.sealed,
-            on_done=dialog.show_table,
-            on_error=dialog.refuse,
-            slot=_SLOT,
-        )
+            return None
+        given = listed, query, self._session.sealed
+        return computation(tr("Making the table"), dialog.show_table, table_of, *given)
+
+    @Slot(str)
+    def _refuse(self, why: str) -> None:
+        if self.dialog is not None:
+            self.dialog.refuse(why)
 
     def _listed(self) -> list[ListedResult]:
         found = []
@@ -119,10 +123,5 @@ class TableController(QObject):
 
     @Slot()
     def _end(self) -> None:
-        self._abandon()
+        self._made.forget()
         self.dialog = None
-
-    def _abandon(self) -> None:
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
