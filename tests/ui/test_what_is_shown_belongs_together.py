@@ -28,8 +28,8 @@ _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
 def belongs_together(window: MainWindow) -> None:
     """Assert that title, curves, map, toolbar, path and test line are of one run and one model."""
     settle(window)
-    for plot in window.sections.run.plots():
-        plot.flush()
+    for shown in window.sections.run.plots():
+        shown.plot.flush()
     assert list(mismatches(window, Truth())) == []
 
 

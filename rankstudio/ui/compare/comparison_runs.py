@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.batch import Comparison, is_comparison, load_comparison
@@ -24,12 +24,13 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.model.study_store import is_study
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 
 _FOLDS = 5  # of data that are not open
 
 
-class ComparisonRuns(QObject):
+class ComparisonRuns(Controller):
     """Asks what to compare, opens the data that are not open, and puts the runs into the queue.
 
     Parameters
@@ -40,9 +41,6 @@ class ComparisonRuns(QObject):
     parent : QWidget
         Over which the dialog opens.
     """
-
-    failed = Signal(str)
-    said = Signal(str)
 
     def __init__(self, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)

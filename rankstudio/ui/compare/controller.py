@@ -18,11 +18,12 @@ from rankstudio.ui.model.run_marks import RunMarks
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
 
-class CompareController(QObject):
-    """Feeds the table of runs. Progress is shown when :meth:`refresh` is called, not at every event.
+class CompareController(Controller):
+    """Feeds the table of runs. Progress is shown when :meth:`update` is called, not at every event.
 
     Parameters
     ----------
@@ -51,7 +52,6 @@ class CompareController(QObject):
     """A run is not wanted any more (RunRecord)."""
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
-    failed = Signal(str)
     foldChosen = Signal()
     """The user looks at another fold."""
     inspected = Signal(int)
@@ -106,13 +106,23 @@ class CompareController(QObject):
         session.measureChanged.connect(self._measure_again)
         measured.changed.connect(self._show_measured)
 
-    def refresh(self) -> None:
+    @Slot()
+    def update(self) -> None:
         """Show what has changed since the last time."""
         if self._changed:
             self._show()
             self._mark()
         for feeder in self._feeders:
             feeder.update()
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the runs, and the tables of the view that is seen."""
+        return (*self.panel.tables(), *(self.views.tables() if self.views.isVisible() else ()))
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots that are seen."""
+        plots = (*self.curves.plots(), *self.views.plots())
+        return tuple(shown for shown in plots if shown.plot.isVisible())
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
 from rankstudio.engine.experiment.results.results import RunResult
@@ -11,9 +11,10 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import Controller
 
 
-class CurvesFeeder(QObject):
+class CurvesFeeder(Controller):
     """Has the curves computed on the task worker, and hands them over.
 
     Parameters
@@ -23,8 +24,6 @@ class CurvesFeeder(QObject):
     worker : Worker
     view : CurvesView
     """
-
-    failed = Signal(str)
 
     def __init__(
         self, scope: ComparisonScope, worker: Worker, view: CurvesView, parent: QObject | None = None

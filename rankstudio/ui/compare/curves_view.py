@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
@@ -107,9 +107,9 @@ class CurvesView(Panel):
                 return
         self.plot.select(None)
 
-    def plots(self) -> tuple[tuple[str, str, Plot], ...]:
-        """Return what can be exported: key, label and the plot."""
-        return (("curves", tr("Curves of the ticked runs"), self.plot),)
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return what can be exported."""
+        return (ShownPlot("curves", tr("Curves of the ticked runs"), self.plot, compares=True),)
 
     def _said(self, by: str) -> str:
         if not self._found:

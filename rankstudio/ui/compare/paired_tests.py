@@ -11,11 +11,12 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import Controller
 
 Pair = tuple[int, int, tuple[object, ...]]  # two runs by their numbers, and how they are measured
 
 
-class PairedTests(QObject):
+class PairedTests(Controller):
     """Has the tests computed while somebody sees them, and keeps what was found.
 
     Parameters
@@ -34,7 +35,6 @@ class PairedTests(QObject):
     """
 
     changed = Signal()
-    failed = Signal(str)
 
     def __init__(
         self, scope: ComparisonScope, worker: Worker, panel: QWidget, parent: QObject | None = None

@@ -14,10 +14,10 @@ from rankstudio.ui.compare.stability_view import StabilityView
 from rankstudio.ui.compare.tests_view import TestsView
 from rankstudio.ui.compare.view import View
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel, Segmented, TableView
+from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
@@ -96,20 +96,12 @@ class ResultsPanel(Panel):
         """Return the key of the view that is shown."""
         return str(self._choice.value())
 
-    def tables(self) -> tuple[TableView, ...]:
-        """Return the tables of all views."""
-        return tuple(table for view in self._views.values() for *_, table in view.tables)
-
-    def plots(self) -> tuple[Plot, ...]:
-        """Return the plots of all views."""
-        return tuple(plot for view in self._views.values() for *_, plot in view.plots)
-
-    def shown_tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return the tables of the view that is shown: key, label, a sentence, the table."""
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the tables of the view that is shown."""
         return self.view().tables
 
-    def shown_plots(self) -> tuple[tuple[str, str, Plot], ...]:
-        """Return the plots of the view that is shown: key, label and the plot."""
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots of the view that is shown."""
         return self.view().plots
 
     @Slot(object)

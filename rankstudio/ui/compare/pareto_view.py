@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -60,7 +61,7 @@ class ParetoView(View):
         self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (("pareto", tr("Size against measure"), self.plot),)
+        self.plots = (ShownPlot("pareto", tr("Size against measure"), self.plot, compares=True),)
         said, about = (
             tr("Models that no other beats in size and measure are listed here."),
             tr("The models that no other beats in size and measure."),

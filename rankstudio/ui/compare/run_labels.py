@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.ui.compare.runs_panel import RunsPanel
@@ -13,9 +13,10 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange
+from rankstudio.ui.page.controller import Controller
 
 
-class RunLabels(QObject):
+class RunLabels(Controller):
     """Takes what is written into the table of runs into their records and the study.
 
     Parameters
@@ -23,8 +24,6 @@ class RunLabels(QObject):
     models : Models
     panel : RunsPanel
     """
-
-    failed = Signal(str)
 
     def __init__(self, models: Models, panel: RunsPanel, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from rankstudio.ui.language import tr
@@ -10,11 +10,12 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange, Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.widgets import Notice
 
 
-class RunRemoval(QObject):
+class RunRemoval(Controller):
     """Removes runs from the list; the study marks them, and keeps what they found.
 
     Parameters
@@ -25,8 +26,6 @@ class RunRemoval(QObject):
     parent : QWidget
         Over which the question opens.
     """
-
-    failed = Signal(str)
 
     def __init__(self, models: Models, notice: Notice, parent: QWidget) -> None:
         super().__init__(parent)

@@ -33,6 +33,7 @@ from rankstudio.ui.compare.run_columns import (
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
@@ -261,9 +262,9 @@ class RunsPanel(Panel):
         """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
 
-    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return what can be exported: key, label, a sentence on what is in it, and the table."""
-        return (("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return what can be exported."""
+        return (ShownTable("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
 
     def _show(self) -> None:
         rows = self.rows()

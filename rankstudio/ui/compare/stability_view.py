@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -59,7 +60,7 @@ class StabilityView(View):
         )
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (("stability", tr("Similarity of folds"), self.plot),)
+        self.plots = (ShownPlot("stability", tr("Similarity of folds"), self.plot, compares=True),)
         said = tr("How many folds chose a feature, and as which one, is listed here.")
         about = tr("Every feature that a fold chose, with the folds and its rank there.")
         name = tr("Features by the folds that chose them")

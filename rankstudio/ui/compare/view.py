@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
 from rankstudio.ui.widgets.layout import fill, named
@@ -34,8 +34,9 @@ class View(QWidget):
     ----------
     captioned : Signal()
         The caption is another one.
-    tables, plots : tuple
-        For export: key, label, of a table a sentence on what is in it, and the widget.
+    tables : tuple of ShownTable
+    plots : tuple of ShownPlot
+        For export.
     tools : tuple of QWidget
         What stands in the panel's header while the view is shown.
     body : QVBoxLayout
@@ -49,8 +50,8 @@ class View(QWidget):
         super().__init__()
         self._theme = theme
         self._caption = ""
-        self.tables: tuple[tuple[str, str, str, TableView], ...] = ()
-        self.plots: tuple[tuple[str, str, Plot], ...] = ()
+        self.tables: tuple[ShownTable, ...] = ()
+        self.plots: tuple[ShownPlot, ...] = ()
         self.tools: tuple[QWidget, ...] = ()
         self.hint = named(Notice(theme), "view-hint")
         bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
@@ -89,7 +90,7 @@ class View(QWidget):
         """
         made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
         made.placeholder = placeholder
-        self.tables = (*self.tables, (key, label, about, made))
+        self.tables = (*self.tables, ShownTable(key, label, about, made))
         return made
 
     def caption(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.convention_order import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
@@ -20,9 +20,10 @@ from rankstudio.ui.compare.view import ALL
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller
 
 
-class ViewFeeder(QObject):
+class ViewFeeder(Controller):
     """Has what the shown view needs computed on the task worker, and hands it over.
 
     Parameters
@@ -35,8 +36,6 @@ class ViewFeeder(QObject):
         For tasks.
     views : ResultsPanel
     """
-
-    failed = Signal(str)
 
     def __init__(
         self,

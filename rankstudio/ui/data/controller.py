@@ -18,6 +18,7 @@ from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
 
-class DataController(QObject):
+class DataController(Controller):
     """Feeds the panels of the Data page, and turns a click on a fold into a look at it.
 
     Parameters
@@ -36,7 +37,6 @@ class DataController(QObject):
         Where the statistics are computed.
     """
 
-    failed = Signal(str)
     foldChosen = Signal()
     """The user chose a fold, and no longer follows the run."""
 

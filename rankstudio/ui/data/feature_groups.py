@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QWidget
 
@@ -22,10 +22,11 @@ from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.widgets.columns import ROW_ROLE
 
 
-class FeatureGroups(QObject):
+class FeatureGroups(Controller):
     """Puts features into groups, and takes them out. Groups are a part of the plan: they can be undone.
 
     Parameters
@@ -37,7 +38,6 @@ class FeatureGroups(QObject):
         Over which questions are asked.
     """
 
-    failed = Signal(str)
     changed = Signal(object)
     """The user has made other groups, or undone or redone that; they are in the plan by now."""
 

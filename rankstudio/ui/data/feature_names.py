@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
@@ -24,12 +24,13 @@ from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.feature_groups import FeatureGroups
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 
 _FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
-class FeatureNames(QObject):
+class FeatureNames(Controller):
     """Keeps what the user calls features, and what they cost.
 
     Names, notes and groups go with the contents of the data, whichever study is open: they are a table in the
@@ -51,8 +52,6 @@ class FeatureNames(QObject):
     groups : FeatureGroups
         Those that are made on the same table.
     """
-
-    failed = Signal(str)
 
     def __init__(self, models: Models, data: DataController, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)

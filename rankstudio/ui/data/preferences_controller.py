@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -14,6 +14,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.data.preferences_view import PreferencesView
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.summary import PreferenceSummary
@@ -22,7 +23,7 @@ _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 """Of which file, and of which fold: None for all."""
 
 
-class PreferencesController(QObject):
+class PreferencesController(Controller):
     """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
 
     Parameters
@@ -32,9 +33,6 @@ class PreferencesController(QObject):
     parent : QWidget
         Over which the dialog opens.
     """
-
-    failed = Signal(str)
-    said = Signal(str)
 
     def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
         super().__init__(parent)

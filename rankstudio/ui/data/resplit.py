@@ -9,9 +9,10 @@ from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session, reading
+from rankstudio.ui.page.controller import Controller
 
 
-class ResplitController(QObject):
+class ResplitController(Controller):
     """Reads the data again, on the worker, where the plan asks for other folds than they have.
 
     Until they are there, and where they cannot be divided so, nothing can be run.
@@ -25,8 +26,6 @@ class ResplitController(QObject):
     loader : Loader
     """
 
-    failed = Signal(str)
-    """The data cannot be divided so; a sentence."""
     divided = Signal()
     """The data are as the plan asks for."""
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
@@ -18,6 +18,7 @@ from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.export.items import export_items, plot_figures
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.figure_files import FigureFile, write_figure_files
 from rankstudio.ui.process.files_read import refuse_read
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.style import FigureStyle
 
 
-class ExportController(QObject):
+class ExportController(Controller):
     """Carries the commands out that write something.
 
     Parameters
@@ -43,9 +44,6 @@ class ExportController(QObject):
     parent : QWidget
         Over which the dialogs open.
     """
-
-    said = Signal(str)
-    failed = Signal(str)
 
     def __init__(
         self,
@@ -92,11 +90,10 @@ class ExportController(QObject):
         dialog.allAsked.connect(partial(self._ask_all, dialog))
         return dialog
 
-    @Slot()
-    def show_figures(self) -> None:
+    @Slot(object)
+    def show_figures(self, plot: Plot | None = None) -> None:
         """Open the dialog of figures: with the plot first that asked for it, if one did."""
-        asked = self.sender()
-        dialog = self.figure_dialog(asked if isinstance(asked, Plot) else None)
+        dialog = self.figure_dialog(plot)
         if dialog is None:
             self.failed.emit(tr("There is no figure yet: open data and run a method first."))
             return

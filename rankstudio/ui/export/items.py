@@ -20,10 +20,10 @@ from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.table_texts import FORMATS
 
 if TYPE_CHECKING:
@@ -33,24 +33,15 @@ if TYPE_CHECKING:
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
-    session, current = models.session, models.current
-    inspect, results = sections.inspect, sections.results
+    session, current, pages = models.session, models.current, sections.pages.values()
     name = _stem(session.dataset.name if session.dataset else "rankstudio")
-    tables = (
-        ("features", tr("Features table"), tr("The path as it is shown, with weights, gains and measures."),
-         inspect.features.table),
-        *results.panel.tables(),
-        *(results.views.shown_tables() if results.views.isVisible() else ()),
-        *(sections.queries.tables() if sections.queries.bar.isVisible() else ()),
-        *sections.lab.tables(),
-    )  # fmt: skip
     return (
         _model_item(session, current, name),
         _formats_item(models, name),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
-        *(_table_item(key, label, text, table, name) for key, label, text, table in tables),
-        *(_plot_item(key, label, plot, name) for key, (label, plot) in _plots(sections).items()),
+        *(_table_item(shown, name) for page in pages for shown in page.tables()),
+        *(_plot_item(shown, name) for page in pages for shown in page.plots()),
         *_permutation_items(models.permutations),
         *_simulation_items(sections),
         *_plan_items(session, name),
@@ -59,12 +50,11 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
     """Return the plots that show something as figures, with their names and captions."""
-    results = sections.results
-    compared = {key for key, *_ in (*results.curves.plots(), *results.views.shown_plots())}
+    plots = (shown for page in sections.pages.values() for shown in page.plots())
     return [
-        (plot, plot_figure(models, plot, label, key, compared=key in compared))
-        for key, (label, plot) in _plots(sections).items()
-        if not plot.is_empty()
+        (shown.plot, plot_figure(models, shown.plot, shown.label, shown.key, compared=shown.compares))
+        for shown in plots
+        if not shown.plot.is_empty()
     ]
 
 
@@ -110,24 +100,6 @@ def _caption(models: Models, *, compared: bool) -> str:
         said = captions.model_text(model.plan, model.fold.number, model.values, size)
         said += " " + tr("No run computed this model.") if model.live else ""
     return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
-
-
-def _plots(sections: Sections) -> dict[str, tuple[str, Plot]]:
-    """Return the plots by their keys, with what they are called."""
-    run, inspect, results = sections.run, sections.inspect, sections.results
-    features = sections.substitutes.panel.plot
-    return {
-        "criterion": (tr("Criterion curves"), run.curves.criterion_plot),
-        "validation": (tr("Validation curves"), run.curves.validation_plot),
-        "candidates": (tr("Candidates"), run.candidates.plot),
-        "heat": (run.heat.accessibleName(), run.heat.plot),  # as its title has it
-        "density": (tr("Density by relevance"), inspect.inspector.plot),
-        **({"substitutes": (tr("Map of features"), features)} if features.isVisible() else {}),
-        **{key: (label, plot) for key, label, plot in results.curves.plots() if plot.isVisible()},
-        **(sections.queries.plots() if sections.queries.bar.isVisible() else {}),
-        **{key: (label, plot) for key, label, plot in results.views.shown_plots() if plot.isVisible()},
-        **sections.lab.plots(),
-    }
 
 
 def _stem(name: str) -> str:
@@ -212,18 +184,23 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
     )
 
 
-def _table_item(key: str, label: str, text: str, table: TableView, name: str) -> ExportItem:
-    empty = "" if table.rows() else tr("The table is empty.")
+def _table_item(shown: ShownTable, name: str) -> ExportItem:
+    table = shown.table
     return ExportItem(
-        key, label, text, FORMATS, f"{name}-{key}", table.export, table.rows_as_csv, unavailable=empty
+        *(shown.key, shown.label, shown.about, FORMATS, f"{name}-{shown.key}"),
+        *(table.export, table.rows_as_csv),
+        unavailable="" if table.rows() else tr("The table is empty."),
     )
 
 
-def _plot_item(key: str, label: str, plot: Plot, name: str) -> ExportItem:
+def _plot_item(shown: ShownPlot, name: str) -> ExportItem:
+    plot, key = shown.plot, shown.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
     text = tr("The plot as it is shown, in the light colours; as CSV the numbers behind it.")
     write = partial(export_plot, plot)
-    return ExportItem(f"plot-{key}", label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty)
+    return ExportItem(
+        f"plot-{key}", shown.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
+    )
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:

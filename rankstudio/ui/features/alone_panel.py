@@ -18,6 +18,7 @@ from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
@@ -73,7 +74,7 @@ class AlonePanel(Panel):
         self.plot.set_by_id(bool(by_id))
 
 
-class AloneController(QObject):
+class AloneController(Controller):
     """Has every feature of the fold that is looked at measured alone, by the measure that is shown.
 
     Parameters
@@ -86,8 +87,6 @@ class AloneController(QObject):
     worker : Worker
         Where features are measured.
     """
-
-    failed = Signal(str)
 
     def __init__(
         self,
@@ -120,10 +119,14 @@ class AloneController(QObject):
         inspect.inspected.connect(self._mark)
 
     @Slot()
-    def refresh(self) -> None:
+    def update(self) -> None:
         """Show how the features rank alone, where somebody sees it."""
         self._demand.update()
         self._mark()
+
+    def leave(self) -> None:
+        """Measure no longer what nobody looks at."""
+        self._demand.update()
 
     def _key(self) -> Key | None:
         session, dataset = self._session, self._session.dataset

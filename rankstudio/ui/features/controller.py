@@ -21,6 +21,7 @@ from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _TESTING = tr("test: …")  # for a moment, with the room that the measures will
 _EVERY_FOLD = tr("Every fold has selected its own features: look at one fold to see them.")
 
 
-class FeaturesController(QObject):
+class FeaturesController(Controller):
     """Feeds paths and inspectors, and turns what the user does there into changes of the session.
 
     The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
@@ -47,7 +48,6 @@ class FeaturesController(QObject):
         Where profiles of features are computed.
     """
 
-    failed = Signal(str)
     inspected = Signal(int)
     """Another feature is looked at closely (its id)."""
 
@@ -188,10 +188,20 @@ class FeaturesController(QObject):
         """Show a path that a run is just finding, at its newest step."""
         self._show_path(path, len(path.steps) - 1, groups)
 
-    def show_again(self) -> None:
+    @Slot()
+    def update(self) -> None:
         """Show what there is by now on a page that was not seen."""
         self._show()
         self._show_test()
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the path."""
+        about = tr("The path as it is shown, with weights, gains and measures.")
+        return (ShownTable("features", tr("Features table"), about, self.features.table),)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the densities of the feature that is inspected."""
+        return (ShownPlot("density", tr("Density by relevance"), self.inspector.plot),)
 
     def _seen(self) -> list[FeaturesPanel]:
         """Return the paths on the page that is shown; that of Select where neither is."""

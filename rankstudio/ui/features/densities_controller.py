@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import FoldCache
@@ -14,13 +14,14 @@ from rankstudio.ui.features.why_panel import WhyPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.experiment.results.results import PathResult
 
 
-class DensitiesController(QObject):
+class DensitiesController(Controller):
     """Has the densities of the inspected feature, and of the one beside it, estimated as the method did.
 
     Parameters
@@ -34,8 +35,6 @@ class DensitiesController(QObject):
     worker, fold_cache
         Where they are estimated.
     """
-
-    failed = Signal(str)
 
     def __init__(
         self,
@@ -55,13 +54,13 @@ class DensitiesController(QObject):
         self._estimated = OnDemand(worker, self._key, self._estimate, slot="densities", parent=self)
         self._estimated.failed.connect(self.failed)
         panel.densities.otherChosen.connect(self._on_other)
-        panel.densitiesAsked.connect(self.refresh)
+        panel.densitiesAsked.connect(self.update)
         session.datasetChanged.connect(self._forget)
-        current.changed.connect(self.refresh)
-        inspect.inspected.connect(self.refresh)
+        current.changed.connect(self.update)
+        inspect.inspected.connect(self.update)
 
     @Slot()
-    def refresh(self) -> None:
+    def update(self) -> None:
         """Show the densities of the feature that is looked at, where somebody sees them."""
         if not self._inspect.path.isVisible():
             return
@@ -99,7 +98,7 @@ class DensitiesController(QObject):
     @Slot(object)
     def _on_other(self, column: int | None) -> None:
         self._other = column
-        self.refresh()
+        self.update()
 
     @Slot()
     def _forget(self) -> None:

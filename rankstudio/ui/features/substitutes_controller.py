@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -16,6 +16,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.plots.maps.feature_map import ColumnGroup
 from rankstudio.ui.style.theme import Theme
 
@@ -34,7 +35,7 @@ _NO_DOCUMENTS = tr(
 )
 
 
-class SubstitutesController(QObject):
+class SubstitutesController(Controller):
     """Feeds the panel of substitutes.
 
     Parameters
@@ -45,8 +46,6 @@ class SubstitutesController(QObject):
     worker, fold_cache
         Where substitutes are found.
     """
-
-    failed = Signal(str)
 
     def __init__(
         self,
@@ -100,6 +99,11 @@ class SubstitutesController(QObject):
     def refresh(self) -> None:
         """Show what the runs selected on the folds that they have finished, where the panel is seen."""
         self._selections.update()
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the map, where it is seen."""
+        plot = self.panel.plot
+        return (ShownPlot("substitutes", tr("Map of features"), plot),) if plot.isVisible() else ()
 
     def _model_key(self) -> Key | None:
         model, there = self._current.model, self._session.has_documents

@@ -19,13 +19,14 @@ from rankstudio.ui.features.why_panel import WhyPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
 
 Picture = tuple[CandidateMap | None, dict[int, Margin]]
 
 
-class WhyController(QObject):
+class WhyController(Controller):
     """Explains the current model's path while the Features page is seen.
 
     Parameters
@@ -39,7 +40,6 @@ class WhyController(QObject):
         Where all of it is computed.
     """
 
-    failed = Signal(str)
     offered = Signal(bool)
     """Whether the method compares candidates, so that there is a panel."""
 
@@ -68,11 +68,11 @@ class WhyController(QObject):
         )
         for demand in (self._compared, self._explained):
             demand.failed.connect(self.failed)
-        current.changed.connect(self.refresh)
+        current.changed.connect(self.update)
         inspect.inspected.connect(self._look)
 
     @Slot()
-    def refresh(self) -> None:
+    def update(self) -> None:
         """Show what explains the current model, where somebody sees it."""
         if not self._inspect.path.isVisible():
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
 from rankstudio.engine.errors import ParameterError
@@ -19,6 +19,7 @@ from rankstudio.ui.lab.request import SimulationRequest
 from rankstudio.ui.lab.sentences import QUANTITIES, value_text
 from rankstudio.ui.lab.variation_panel import VariationPanel
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.variation import VariedDeviations
 
 
-class SimulationTab(QObject):
+class SimulationTab(Controller):
     """Simulates what a form asks for, and shows how it grows while it is seen.
 
     Parameters
@@ -41,13 +42,10 @@ class SimulationTab(QObject):
 
     Attributes
     ----------
-    failed : Signal(str)
     simulation : BackgroundSimulation
     request : SimulationRequest or None
         What was started last.
     """
-
-    failed = Signal(str)
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.queries.ablation_feeder import AblationFeeder
 from rankstudio.ui.queries.ablation_panel import AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
@@ -27,7 +27,6 @@ from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
 from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models have no fold in common with such queries.")
 
 
-class QueriesController(QObject):
+class QueriesController(Controller):
     """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
 
     Parameters
@@ -53,7 +52,6 @@ class QueriesController(QObject):
         For tasks.
     """
 
-    failed = Signal(str)
     inspected = Signal(int)
     """The user looks at a feature (its id)."""
     emptied = Signal(bool)
@@ -122,27 +120,27 @@ class QueriesController(QObject):
         """The queries that are compared, the greatest loss first."""
         return self._comparison.queries if self._comparison is not None else ()
 
-    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return the tables for export: key, label, a sentence on what is in it, and the widget."""
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the tables, where the page is seen."""
+        if not self.bar.isVisible():
+            return ()
+        measured = tr("What two models measure in every query.")
+        learned = tr("What learning again without each changes.")
+        ranked = tr("As both models rank them.")
         return (
-            ("queries", tr("Queries"), tr("What two models measure in every query."), self.list.table),
-            (
-                "documents",
-                tr("Documents of the query"),
-                tr("As both models rank them."),
-                self.documents.table,
-            ),
-            (
-                "ablation",
-                tr("Features left out"),
-                tr("What learning again without each changes."),
-                self.ablation.table,
-            ),
+            ShownTable("queries", tr("Queries"), measured, self.list.table),
+            ShownTable("documents", tr("Documents of the query"), ranked, self.documents.table),
+            ShownTable("ablation", tr("Features left out"), learned, self.ablation.table),
         )
 
-    def plots(self) -> dict[str, tuple[str, Plot]]:
-        """Return the plots for export: label and widget by key."""
-        return {"queries": (tr("A against B, query by query"), self.comparison.plot)}
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plot, where the page is seen."""
+        label, plot = tr("A against B, query by query"), self.comparison.plot
+        return (ShownPlot("queries", label, plot),) if self.bar.isVisible() else ()
+
+    def leave(self) -> None:
+        """Learn nothing more for a page that nobody sees."""
+        self._feeder.stop()
 
     @Slot()
     def update(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
@@ -21,6 +21,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
 from rankstudio.ui.report.preview_panel import PreviewPanel
@@ -34,7 +35,7 @@ _PAUSE = 250  # milliseconds without a key, before what is written is shown in t
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
-class ReportController(QObject):
+class ReportController(Controller):
     """Shows the report of the runs that are listed, and keeps what is written for it in the study.
 
     Parameters
@@ -48,9 +49,6 @@ class ReportController(QObject):
     worker : Worker
         Makes and saves reports.
     """
-
-    failed = Signal(str)
-    said = Signal(str)
 
     def __init__(
         self,

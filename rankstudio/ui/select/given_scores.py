@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.select.given_dialog import GivenDialog, name_of
 
 _FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
@@ -22,7 +23,7 @@ PlanOf = Callable[[Plan, str, Path, FoldedDataset], tuple[Plan, tuple[int, ...]]
 """Returns the plan of a run called by a name, of a place, and the folds that it leaves out."""
 
 
-class GivenController(QObject):
+class GivenController(Controller):
     """Makes a run of what files give, read in the background, on the data that are open.
 
     Parameters
@@ -31,9 +32,6 @@ class GivenController(QObject):
     parent : QWidget
         Over which dialogs open.
     """
-
-    failed = Signal(str)
-    said = Signal(str)
 
     def __init__(self, models: Models, parent: QWidget) -> None:
         super().__init__(parent)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.memory_forecast import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 
 
-class RunCommands(QObject):
+class RunCommands(Controller):
     """Says what each button does in each state.
 
     Parameters
@@ -25,10 +26,6 @@ class RunCommands(QObject):
     forecast : MemoryForecast
         Knows what there is not enough memory for.
     """
-
-    failed = Signal(str)
-    """What was asked for cannot be run; a sentence."""
-    said = Signal(str)
 
     def __init__(
         self,

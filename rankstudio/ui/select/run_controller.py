@@ -26,7 +26,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel, Shown
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.select.candidates_panel import CandidatesPanel
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
@@ -34,7 +34,7 @@ from rankstudio.ui.select.shown_paths import ShownPaths
 from rankstudio.ui.style.theme import Theme
 
 
-class RunController(QObject):
+class RunController(Controller):
     """Feeds the three panels of the middle column, and turns clicks on them into choices.
 
     Parameters
@@ -79,9 +79,14 @@ class RunController(QObject):
         runs.eventNoted.connect(self._take)
         runs.changed.connect(self._begin_again)
 
-    def plots(self) -> tuple[Plot, ...]:
+    def plots(self) -> tuple[ShownPlot, ...]:
         """Return the plots of the three panels."""
-        return (*self.curves.plots().values(), self.candidates.plot, self.heat.plot)
+        return (
+            ShownPlot("criterion", tr("Criterion curves"), self.curves.criterion_plot),
+            ShownPlot("validation", tr("Validation curves"), self.curves.validation_plot),
+            ShownPlot("candidates", tr("Candidates"), self.candidates.plot),
+            ShownPlot("heat", self.heat.accessibleName(), self.heat.plot),  # as its title has it
+        )
 
     def follow(self, following: bool) -> None:
         """Follow the run from fold to fold, until the user looks at another one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from rankstudio.engine.errors import ParameterError
@@ -10,13 +10,14 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.menus import Menus
 from rankstudio.ui.shell.seal import SealController
 from rankstudio.ui.shell.status_bar import StatusBar
 
 
-class MeasurementController(QObject):
+class MeasurementController(Controller):
     """Carries out what the menus say about measures.
 
     Parameters
@@ -28,9 +29,6 @@ class MeasurementController(QObject):
     parent : QWidget
         Over which a question opens.
     """
-
-    failed = Signal(str)
-    said = Signal(str)
 
     def __init__(
         self,

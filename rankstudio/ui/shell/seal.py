@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction
 
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.shell.status_bar import StatusBar
 
 
-class SealController(QObject):
+class SealController(Controller):
     """Seals the test part of the study, and breaks the seal; the study keeps when.
 
     Parameters
@@ -22,8 +23,6 @@ class SealController(QObject):
     status : StatusBar
         Says how it is.
     """
-
-    failed = Signal(str)
 
     def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
         super().__init__(parent)

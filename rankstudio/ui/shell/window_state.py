@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
@@ -16,7 +17,7 @@ _TITLE_BAR = 36  # of the desktop's, in logical pixels, about
 _DELAY_MILLISECONDS = 400
 
 
-class WindowState(QObject):
+class WindowState(Controller):
     """Keeps geometry, layout, theme, data, plan and the run that is shown.
 
     Parameters
@@ -27,8 +28,6 @@ class WindowState(QObject):
     """
 
     saved = Signal()
-    failed = Signal(str)
-    """The plan could not be kept; a sentence, once until it could be again."""
 
     def __init__(
         self,

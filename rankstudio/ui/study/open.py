@@ -25,6 +25,7 @@ from rankstudio.ui.data.facts import read_as_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.columns_dialog import ColumnsDialog
 from rankstudio.ui.study.open_dialog import OpenDialog
@@ -33,7 +34,7 @@ from rankstudio.ui.style.theme import Theme
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
-class OpenController(QObject):
+class OpenController(Controller):
     """Turns every way to ask for data into work of the loader, and what it brings into the open study.
 
     Parameters
@@ -55,12 +56,9 @@ class OpenController(QObject):
     """A study is to be opened (its path)."""
     runAsked = Signal()
     """The data are there that were to be run at once."""
-    failed = Signal(str)
     warned = Signal(str)
     noted = Signal(str)
     """That data are read from the disk, which is of interest as long as nothing else is done."""
-    said = Signal(str)
-    """As what data were read."""
 
     def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.job import Ending, Outcome
@@ -16,12 +16,13 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session, reading
+from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
 
 
-class RunRestorer(QObject):
+class RunRestorer(Controller):
     """Gives the runs of an opened study their data.
 
     A run whose data are not at hand is shown with what its study knows. Meanwhile the data are opened from
@@ -33,8 +34,6 @@ class RunRestorer(QObject):
     worker : Worker
         Which compares the data.
     """
-
-    failed = Signal(str)
 
     def __init__(
         self, session: Session, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None

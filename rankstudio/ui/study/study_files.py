@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
@@ -15,6 +15,7 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.stored_run_records import READ_ONLY, record_of
 from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.style.plain_text import plain
@@ -30,7 +31,7 @@ _READ_ONLY = tr(
 _FILTER = tr("Studies (*{suffix})").format(suffix=SUFFIX)
 
 
-class StudyFiles(QObject):
+class StudyFiles(Controller):
     """Keeps the list of runs and the open study's file together.
 
     Parameters
@@ -50,9 +51,7 @@ class StudyFiles(QObject):
     """Another study: when its test part was sealed and looked at (a tuple of SealMark)."""
     left = Signal(object)
     """The last run of an opened study can be gone on with (RunRecord)."""
-    said = Signal(str)
     warned = Signal(str)
-    failed = Signal(str)
 
     def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)

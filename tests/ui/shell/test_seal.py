@@ -45,7 +45,7 @@ def shown_texts(window: MainWindow) -> str:
         window.workspace.show_page("compare")
         results.views.show_view(key)
         settle(window)
-        tables += [table.rows_as_csv() for *_, table in results.views.shown_tables()]
+        tables += [shown.table.rows_as_csv() for shown in results.views.tables()]
     panels = [
         window.sections.strip._state.text(),
         inspect.features._test.text(),

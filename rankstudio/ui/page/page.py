@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, Slot
+from PySide6.QtCore import QByteArray, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.panel_window import PanelWindow
+from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 from rankstudio.ui.widgets.table import TableView
@@ -43,14 +45,33 @@ class Page(QWidget):
         For the program, its tests and the settings.
     content : QSplitter
         See `row` and `column`.
+    controllers : sequence of Controller
+        What feeds the panels.
     foot, head : QWidget, optional
         A line at the bottom or at the top, which stays when a panel has the page.
+
+    Attributes
+    ----------
+    failed, said : Signal(str)
+        What a controller, a table or a plot tells the user.
+    figureAsked : Signal(object)
+        The user wants a plot as a figure (Plot).
     """
 
+    failed = Signal(str)
+    said = Signal(str)
+    figureAsked = Signal(object)
+
     def __init__(
-        self, name: str, content: QSplitter, foot: QWidget | None = None, head: QWidget | None = None
+        self,
+        name: str,
+        content: QSplitter,
+        controllers: Sequence[Controller] = (),
+        foot: QWidget | None = None,
+        head: QWidget | None = None,
     ) -> None:
         super().__init__()
+        self._controllers = controllers
         named(self, f"{name}-page", role="ground")
         self._content = content
         self._alone: Panel | None = None
@@ -64,6 +85,32 @@ class Page(QWidget):
         for panel in content.findChildren(Panel):
             panel.headerDoubleClicked.connect(self._toggle)
             panel.headerMenuAsked.connect(self._show_menu)
+        for controller in controllers:
+            controller.failed.connect(self.failed)
+            controller.said.connect(self.said)
+        for table in self.findChildren(TableView):
+            table.failed.connect(self.failed)
+        for plot in self.findChildren(Plot):
+            plot.failed.connect(self.failed)
+            plot.figureAsked.connect(partial(self.figureAsked.emit, plot))
+
+    def show_again(self) -> None:
+        """Bring what comes to be seen up to date."""
+        for controller in self._controllers:
+            controller.update()
+
+    def leave(self) -> None:
+        """Let nothing more be done for what is no longer seen."""
+        for controller in self._controllers:
+            controller.leave()
+
+    def tables(self) -> list[ShownTable]:
+        """Return the tables that can be exported just now."""
+        return [shown for controller in self._controllers for shown in controller.tables()]
+
+    def plots(self) -> list[ShownPlot]:
+        """Return the plots that can be exported just now."""
+        return [shown for controller in self._controllers for shown in controller.plots()]
 
     @property
     def maximised(self) -> Panel | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.page import Page, column, row
 
 
 @pytest.fixture
