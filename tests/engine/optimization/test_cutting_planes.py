@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -33,7 +33,6 @@ def at_random(seed: int, most: int, n: int, length: float) -> tuple[np.ndarray, 
     return A, b
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([0.1, 1.0, 10.0]))
 def test_the_minimum_is_that_of_a_general_optimiser(seed: int, n: int, length: float) -> None:
     A, b = at_random(seed, 6, n, length)

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_oracles import pairs_of
 from strategies import Problem, problems
@@ -99,7 +99,6 @@ def test_the_smoothed_hinge_is_that_of_the_listed_pairs(problem: Problem, seed: 
     assert smoothed_hinge(pairs, s, width).loss == pytest.approx(expected, rel=1e-9, abs=1e-9 / width)
 
 
-@settings(max_examples=30)
 @given(problems(), st.integers(0, 99), st.sampled_from([None, 0.5]))
 def test_derivatives_are_those_of_the_loss(problem: Problem, seed: int, width: float | None) -> None:
     _, _, pairs, s = at_random(problem, seed, 1.0)

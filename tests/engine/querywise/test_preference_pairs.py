@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_oracles import hinge_objective, least_hinge, least_squared_hinge, squared_hinge_objective
 from preference_oracles import preferred
@@ -47,7 +47,6 @@ def repeated(given_: Given) -> tuple[np.ndarray, np.ndarray, np.ndarray, Prefere
     return problem.X, problem.qid, np.repeat(D, np.round(2 * preferences.weight).astype(int), 0), preferences
 
 
-@settings(max_examples=50)
 @given(preferred(), st.integers(-6, 5))
 def test_squared_hinge_reaches_the_minimum_on_the_preferences(given_: Given, exponent: int) -> None:
     X, qid, D, preferences = repeated(given_)
@@ -58,7 +57,6 @@ def test_squared_hinge_reaches_the_minimum_on_the_preferences(given_: Given, exp
     assert reached == pytest.approx(least_squared_hinge(D, C), rel=1e-6, abs=1e-12)
 
 
-@settings(max_examples=40)
 @given(preferred(), st.integers(-6, 5), st.sampled_from(["auto", "newton", "bundle"]))
 def test_hinge_reaches_the_minimum_on_the_preferences(given_: Given, exponent: int, solver: str) -> None:
     X, qid, D, preferences = repeated(given_)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.statistics.clusters import clusters
@@ -27,7 +27,6 @@ def correlated(seed: int, n: int, noise: float) -> np.ndarray:
     return np.corrcoef(X + noise * rng.normal(size=X.shape), rowvar=False).reshape(n, n)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 14), st.floats(0.05, 1.0), st.floats(0.3, 0.99))
 def test_clusters_are_those_of_a_naive_computation(seed, n, noise, alike):
     correlations = correlated(seed, n, noise)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
@@ -78,7 +78,6 @@ def test_one_query_and_none():
 
 
 @given(rows, st.integers(0, 5))
-@settings(max_examples=40)
 def test_the_order_of_the_runs_only_turns_the_sign(pairs, seed):
     a, b = split(pairs)
     one = compare_paired(a, b, n_assignments=99, n_resamples=99, seed=seed)

@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.statistics import randomisation as module
@@ -20,7 +20,6 @@ def runs(n, shift, seed=0):
 
 
 @given(st.lists(st.tuples(tenths, tenths), min_size=1, max_size=10))
-@settings(max_examples=60)
 def test_exact_p_is_the_count_over_all_signs_in_whole_numbers(pairs):
     differences = [a - b for a, b in pairs]
     signs = product((1, -1), repeat=len(pairs))

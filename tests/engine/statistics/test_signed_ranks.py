@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -24,7 +24,6 @@ def enumerated(a, b):
     return positive, np.mean([abs(one - mean) >= abs(positive - mean) for one in sums]), tenths.size
 
 
-@settings(max_examples=60)
 @given(rows)
 def test_p_counts_every_assignment_of_signs_with_zeros_left_out_and_ties_averaged(pairs):
     a, b = np.transpose(pairs)

@@ -4,7 +4,7 @@ from statistics import NormalDist, variance
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
@@ -153,7 +153,6 @@ def test_jaccard_similarity_and_sizes(selection):
 
 
 @given(selections(), st.randoms(use_true_random=False))
-@settings(max_examples=30)
 def test_neither_the_order_of_sets_nor_the_names_of_features_matter(selection, random):
     sets, d = selection
     names = random.sample(range(d), d)

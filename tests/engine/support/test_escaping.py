@@ -23,7 +23,7 @@ import nbformat
 import numpy as np
 import onnx
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -132,7 +132,6 @@ def idents(function: ScoreFunction) -> Iterator[str]:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
-@settings(max_examples=15, deadline=None)
 @example(named=[HOSTILE])
 @example(named=["*??/\n/ int evil;", "*\\\n/ int evil;", "a */ int evil; /*"])
 @given(named=several)
@@ -351,7 +350,6 @@ def test_tikz_has_names_in_comments_and_as_characters(name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-@settings(max_examples=20, deadline=None)
 @given(words=st.lists(names.map(lambda name: name.replace("\0", "")), min_size=1, max_size=20))
 def test_a_shell_reads_the_words_and_nobody_the_signs(words: list[str]) -> None:
     command = shell_command(words)

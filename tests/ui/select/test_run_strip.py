@@ -31,13 +31,14 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         for number, event in enumerate(engine_run(plan, dataset, target)):
             yield event
             if number == 10:
-                go.wait()
+                go.wait(10)  # a failure above closes the window, which waits for its run
 
     with open_window(theme, tmp_path / "config", folds, held) as window:
         strip = window.sections.strip
         assert strip._state.text() == "No run yet: choose a method, then press Run."
         assert not strip._all.isEnabled()
-        for _ in range(8):
+        for seed in range(8):  # the same plan would not be taken again while it waits
+            window.session.change("editing", seed=seed)
             window.commands["run"].trigger()
         wait_until(lambda: strip._bar.isVisible() and strip._bar.value() > 0)
         assert strip._run.text() == "run 1 Greedy RankRLS"

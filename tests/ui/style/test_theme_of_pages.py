@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QTextBrowser, QToolButton, QWidget
 from waiting import wait_until
 from windows import finish, settle
 
@@ -65,6 +65,8 @@ def pictures(window: MainWindow) -> dict[str, QImage]:
     for page in PAGES:
         window.workspace.show_page(page.key)
         settle(window)
+        for text in window.workspace.findChildren(QTextBrowser):
+            text.document().pageCount()  # lays out all of it, which else goes on in later turns
         found[page.key] = window.workspace.grab().toImage()
     window.workspace.show_page(FIRST)
     return found

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.features.candidate_map import (
@@ -29,7 +29,6 @@ def made(path: PathResult, score: CandidateScore = SCORE) -> CandidateMap:
     return found
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
     path = growing(seed)
@@ -54,7 +53,6 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
         assert found.shares[found.taken[:, column], column] == 1.0
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 6), st.integers(0, 4), st.integers(0, 7))
 def test_a_view_has_the_step_and_the_feature_that_are_wanted(
     seed: int, rows: int, columns: int, place: int, feature: int
@@ -125,7 +123,6 @@ def test_a_path_that_compares_nothing_has_no_map() -> None:
     assert margins(path, SCORE)[0].rival is None
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_margins_are_to_the_best_of_the_others(seed: int) -> None:
     path = growing(seed)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from candidate_paths import DROP, SCORE, UNIT, WEIGHT, growing, weights
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
@@ -65,7 +65,6 @@ def test_what_made_the_criterion_worse_says_that_it_added_to_it() -> None:
     assert "ahead" not in said[0]
 
 
-@settings(max_examples=200)
 @given(st.lists(st.sampled_from([-0.5, -0.2, 0.0, 0.3, 0.9]), min_size=2, max_size=4), st.integers(0, 1))
 def test_a_lead_in_percent_is_told_only_where_both_lower_the_error(drops_: list[float], taken: int) -> None:
     n = len(drops_)
@@ -132,7 +131,6 @@ def test_elimination_says_what_was_next_to_drop_out() -> None:
     )
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 7), st.integers(0, 4))
 def test_every_feature_of_every_path_has_an_explanation(seed: int, feature: int, position: int) -> None:
     path = growing(seed, low=-1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.features import features_alone as module
@@ -22,7 +22,6 @@ def data(seed: int = 0) -> Fold:
     return made.folds[0]
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["MAP", "NDCG@10", "P@5", "ERR"]))
 def test_every_feature_is_measured_as_evaluate_does(seed: int, measure: str) -> None:
     fold = data(seed)

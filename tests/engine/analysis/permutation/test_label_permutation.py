@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Problem, problems, tolerance
 
@@ -38,7 +38,6 @@ def by_fitting(method: object, problem: Problem, count: int, seed: int) -> np.nd
     )
 
 
-@settings(max_examples=40)
 @given(problems(fewest_queries=2), st.integers(0, 2**32 - 1))
 def test_criteria_are_those_of_fitting_to_permuted_labels(problem: Problem, seed: int) -> None:
     X, y, qid, regularization = problem

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from preference_oracles import preferred
 from strategies import Problem, tolerance
@@ -42,7 +42,6 @@ def exchanged(preferences: Preferences, qid: np.ndarray, seed: int, number: int)
     return Preferences(winner, loser, preferences.magnitude, preferences.weight)
 
 
-@settings(max_examples=30)
 @given(preferred(fewest_queries=2), st.sampled_from(["magnitude", "unit", "inverse"]), st.integers(0, 99))
 def test_criteria_are_those_of_fitting_to_exchanged_documents(
     drawn: tuple[Problem, Preferences], cost: str, seed: int

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import RankingDataset
@@ -102,7 +102,6 @@ def test_data_on_the_disk_are_written_piece_by_piece(
 
 @EVERY
 @given(rows=st.lists(st.tuples(DOUBLES, DOUBLES, DOUBLES, st.integers(1, 3)), min_size=1, max_size=8))
-@settings(max_examples=25)
 def test_any_double_survives(form: DataFormat, rows: list[tuple[float, float, float, int]]) -> None:
     rows = sorted(rows, key=lambda row: row[3])
     data = RankingDataset.from_arrays(
@@ -120,7 +119,6 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl"
 
 @pytest.mark.parametrize("key", ["csv", "tsv", "parquet", "arrow"])
 @given(names=st.lists(TEXT, min_size=2, max_size=2), query=TEXT.filter(str.strip), comment=TEXT)
-@settings(max_examples=60)
 def test_texts_survive_in_tables(key: str, names: list[str], query: str, comment: str) -> None:
     query = query.strip()
     data = RankingDataset.from_arrays([[1, 2], [3, 4]], [0, 1], [query] * 2, names, [comment, 'a, "b"\tc'])

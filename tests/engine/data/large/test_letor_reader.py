@@ -32,7 +32,6 @@ from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
 
 thorough = settings(
-    max_examples=200,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 treatments = st.builds(Treatment, st.sampled_from(["query_min", "zero", "refuse"]), st.booleans())

@@ -23,7 +23,7 @@ from rankstudio.engine.data.letor.progress import ReadProgress
 from rankstudio.engine.errors import DataError, FormatError
 
 POOL = ThreadPoolExecutor(2, thread_name_prefix="test")
-many = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+many = settings(suppress_health_check=[HealthCheck.too_slow])
 pieces = st.sampled_from([1, 7, 40, 1 << 20])
 
 
@@ -111,7 +111,6 @@ def test_any_bytes(content: bytes, piece: int) -> None:
     check(content, piece)
 
 
-@settings(max_examples=1000)
 @given(
     st.one_of(
         st.floats(allow_nan=False, allow_infinity=False, min_value=0.0).map(repr),

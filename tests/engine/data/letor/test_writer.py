@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from data.letor_strategies import texts
-from hypothesis import given, settings
+from hypothesis import given
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.letor.reader import load_letor
@@ -17,7 +17,6 @@ from rankstudio.engine.data.letor.writer import save_letor
 from rankstudio.engine.errors import DataError, OutputError
 
 
-@settings(max_examples=100)
 @given(texts())
 def test_round_trip(content: bytes) -> None:
     with TemporaryDirectory() as folder:

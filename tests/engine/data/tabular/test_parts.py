@@ -150,7 +150,7 @@ DOCUMENT = st.tuples(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(rows=st.lists(DOCUMENT, min_size=1, max_size=25))
 def test_every_part_is_what_a_file_with_its_rows_alone_is(
     rows: list[tuple[int, int, str, int]], tmp_path: Path

@@ -91,7 +91,7 @@ RUN = st.dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(judged=PAIRS, runs=st.lists(RUN, min_size=1, max_size=3))
 def test_every_judged_document_has_its_scores(
     judged: dict[tuple[str, str], int], runs: list[dict[tuple[str, str], float]], tmp_path: Path

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from decimal_oracles import exactly, left_out_condition, left_out_in_decimals
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel_oracles import kernel_by_loops
 
@@ -63,7 +63,6 @@ def bound(problem: Near, basis: np.ndarray) -> np.ndarray:
     return np.maximum(1e-8 * y.max(), decomposition + (basis.size + 1) * condition)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_left_out_predictions_are_exact_as_far_as_the_kernel_determines_them(seed: int) -> None:
     problem = near(seed)

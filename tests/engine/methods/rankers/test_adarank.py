@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from ordering import ranking_problem
 from sklearn.base import clone
 from strategies import Problem, problems
@@ -64,7 +64,6 @@ def test_rounds_are_those_of_the_figure(
             assert step.criterion == pytest.approx(-evaluate(y, X @ coef, qid, measures=[measure])[measure])
 
 
-@settings(max_examples=20)
 @given(problems())
 def test_any_shape_gives_finite_weights(problem: Problem) -> None:
     X, y, qid, _ = problem

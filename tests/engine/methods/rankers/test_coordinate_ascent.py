@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from ordering import ranking_problem
 from sklearn.base import clone
 from strategies import Problem, problems
@@ -34,7 +34,6 @@ def test_a_line_search_takes_the_best_of_the_grid() -> None:
         np.testing.assert_allclose(np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0])
 
 
-@settings(max_examples=20)
 @given(problems())
 def test_steps_never_get_worse_and_tell_the_value_of_predict(problem: Problem) -> None:
     X, y, qid, _ = problem

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel_oracles import KERNELS, features_of, kernel_by_loops, kernel_matrix, spanned
 from pair_oracles import differences, least_hinge, least_squared_hinge
@@ -19,7 +19,6 @@ from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 C = 0.5
 
 
-@settings(max_examples=40)
 @pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.basis.DependentBasisWarning")
 @given(
     problems(),

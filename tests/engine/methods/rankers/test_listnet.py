@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from ordering import ranking_problem
 from scipy.optimize import approx_fprime, minimize
 from sklearn.base import clone
@@ -26,7 +26,6 @@ def slow_objective(w: np.ndarray, problem: Problem) -> float:
     return float(total)
 
 
-@settings(max_examples=30)
 @given(problems())
 def test_objective_and_gradient(problem: Problem) -> None:
     w = np.random.default_rng(0).normal(size=problem.X.shape[1])
@@ -42,7 +41,6 @@ def test_objective_and_gradient(problem: Problem) -> None:
     np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4 * (1 + problem.regularization))
 
 
-@settings(max_examples=30)
 @given(problems())
 def test_the_minimum_is_scipys(problem: Problem) -> None:
     X, y, qid, regularization = problem

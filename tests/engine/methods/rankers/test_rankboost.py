@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from ordering import ranking_problem
 from sklearn.base import clone
 from strategies import Problem, problems
@@ -16,7 +16,6 @@ def pairs_of(y: np.ndarray, qid: np.ndarray) -> list[tuple[int, int]]:
     return [(a, b) for a in rows for b in rows if qid[a] == qid[b] and y[a] < y[b]]
 
 
-@settings(max_examples=40)
 @given(problems())
 def test_every_round_is_the_best_there_is(problem: Problem) -> None:
     X, y, qid, _ = problem

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_oracles import (
     differences,
@@ -25,7 +25,6 @@ from rankstudio.engine.steps import Iteration
 EXPONENTS = st.integers(-8, 6)
 
 
-@settings(max_examples=60)
 @given(problems(), EXPONENTS)
 def test_squared_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent: int) -> None:
     X, y, qid, _ = problem
@@ -38,7 +37,6 @@ def test_squared_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, e
     assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-9) + 1e-12
 
 
-@settings(max_examples=40)
 @given(problems(), EXPONENTS, st.sampled_from(["auto", "newton", "bundle"]))
 def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent: int, solver: str) -> None:
     X, y, qid, _ = problem

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -197,7 +197,6 @@ def least_objective(queries: list[tuple[np.ndarray, np.ndarray]], C: float, n: i
     return objective(queries, C, np.sqrt(C) * at[:n])
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.3, 1.0, 10.0, 300.0]))
 def test_the_minimum_is_that_of_all_constraints(seed: int, C: float) -> None:
     X, y, qid = small_problem(seed)

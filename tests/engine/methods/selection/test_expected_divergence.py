@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ordering import check_conventions, ranking_problem
 from scipy.stats import gaussian_kde
@@ -54,7 +54,6 @@ def slow_divergence(x: np.ndarray, y: np.ndarray, at: np.ndarray, reading: str) 
     return total
 
 
-@settings(max_examples=60)
 @given(
     problems(), st.sampled_from(["normalised", "released"]), st.sampled_from(["fast", "exact"]), st.booleans()
 )
@@ -74,7 +73,6 @@ def test_scores_follow_the_equations(problem: Problem, reading: str, kde: str, v
     assert (np.diff(found.scores_[order]) <= 0).all()
 
 
-@settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 300),
@@ -133,7 +131,6 @@ def test_defined_results_where_there_is_no_density() -> None:
         assert elsewhere[3] == pytest.approx(expected)
 
 
-@settings(max_examples=20)
 @given(problems(), st.floats(0.01, 100), st.floats(-10, 10))
 def test_the_normalised_reading_does_not_depend_on_a_features_scale(
     problem: Problem, scale: float, shift: float

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from sklearn.base import clone
@@ -15,7 +15,6 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.querywise.scoring import linear_scores
 
 
-@settings(max_examples=15)
 @given(problems(most_features=5))
 def test_subsets_partition_the_features_that_vary(problem: Problem) -> None:
     X, y, qid, regularization = problem

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_oracles import differences
 from scipy.optimize import check_grad, minimize
@@ -70,7 +70,6 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.1, 2.0])
 
 
-@settings(max_examples=60)
 @given(problems(), LAMBDAS, LAMBDAS)
 def test_the_objective_reaches_the_minimum_on_explicit_pairs(
     problem: Problem, lambda1: float, lambda2: float

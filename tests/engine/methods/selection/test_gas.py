@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ordering import check_conventions, ranking_problem
 from scipy.stats import kendalltau
@@ -23,7 +23,6 @@ def slow_similarity(a: np.ndarray, b: np.ndarray, qid: np.ndarray) -> float:
     return float(np.mean(taus)) if taus else 0.0
 
 
-@settings(max_examples=40)
 @given(problems())
 def test_similarity_is_scipys_in_each_query(problem: Problem) -> None:
     X, y, qid, _ = problem
@@ -33,7 +32,6 @@ def test_similarity_is_scipys_in_each_query(problem: Problem) -> None:
             assert matrix[i, j] == pytest.approx(slow_similarity(X[:, i], X[:, j], qid), abs=1e-12)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.integers(1, 400))
 def test_long_queries_with_many_ties(seed: int, documents: int, values: int) -> None:
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles import centred_by_loops
 from ordering import check_conventions, ranking_problem
 from sklearn.linear_model import Lasso
@@ -12,7 +12,6 @@ from rankstudio.engine import L1Path
 from rankstudio.engine.errors import ParameterError
 
 
-@settings(max_examples=150)
 @given(problems(most_features=9))
 def test_every_knot_is_an_optimum(problem: Problem) -> None:
     X, y, qid, _ = problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from ordering import check_conventions, ranking_problem
 from sklearn.metrics import mutual_info_score
 from strategies import Problem, problems
@@ -11,7 +11,6 @@ from rankstudio.engine import MutualInformation, SingleFeatureRanking, evaluate
 from rankstudio.engine.errors import ParameterError
 
 
-@settings(max_examples=30)
 @given(problems())
 def test_scores_are_those_of_evaluate(problem: Problem) -> None:
     X, y, qid, _ = problem
@@ -38,7 +37,6 @@ def test_a_feature_that_ranks_from_below_is_found_only_in_both_directions() -> N
     assert (found.directions_ == 1).all()
 
 
-@settings(max_examples=30)
 @given(problems())
 def test_mutual_information_is_that_of_the_bins(problem: Problem) -> None:
     X, y, qid, _ = problem

@@ -114,7 +114,6 @@ def test_features_are_compared_in_as_many_blocks_as_memory_asks_for() -> None:
         assert_same_bits(steps(method, cut(data, 30)), expected)
 
 
-@settings(max_examples=20)
 @given(st.integers(1, 90), st.integers(0, 5), st.booleans())
 def test_mutual_information_has_the_bits_of_the_whole(documents: int, seed: int, rounded: bool) -> None:
     data = problem(seed=seed, rounded=rounded)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
 
@@ -65,7 +65,6 @@ def test_a_set_is_ranked_with_as_the_array_of_its_columns(ranker: LinearRanker, 
     assert_same_everywhere(SelectedColumns(ranker, APART), data, tmp_path)
 
 
-@settings(max_examples=20)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5), cost=st.sampled_from(["magnitude", "inverse"]))
 def test_rankrls_cuts_its_sums_out_of_those_of_all_features(documents: int, seed: int, cost: str) -> None:
     data = problem(seed=seed, rounded=False)

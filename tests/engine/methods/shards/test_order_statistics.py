@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,7 +14,6 @@ from rankstudio.engine.steps import finish
 from rankstudio.engine.support import threads
 
 
-@settings(max_examples=30)
 @given(arrays(np.float64, (25, 2), elements=st.floats(allow_nan=False)), st.integers(1, 26))
 def test_they_are_those_of_the_sorted_values(X: Floats, documents: int) -> None:
     data = ShardedQueryData(X, np.zeros(25), np.arange(0, 26, 5), documents=documents)

@@ -76,7 +76,6 @@ def test_many_values_are_tried_at_ranks_as_far_apart_as_they_can_be() -> None:
 
 
 @given(st.integers(1, 120), st.integers(0, 3), st.sampled_from([3, 20, 255]))
-@settings(max_examples=20)
 def test_thresholds_do_not_depend_on_the_shards(documents: int, seed: int, most: int) -> None:
     data = problem(seed=seed)
     X = data.X.copy()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems, tolerance
@@ -82,7 +82,6 @@ def test_never_worse_than_greedy_and_every_criterion_is_that_of_retraining(
         before = other.criterion
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
 def test_never_worse_where_features_make_others_dispensable(seed: int, features: int) -> None:
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import leave_query_out_error
 from strategies import Problem, problems
@@ -65,7 +65,6 @@ def test_random_candidates_are_the_only_ones_compared(algorithm: str) -> None:
     assert len({tuple(d) for d in drawn}) > 5
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_equal_seeds_give_equal_paths_whatever_the_algorithm(seed: int, n_candidates: int) -> None:
     X, y, qid = problem(1, 12)
@@ -147,7 +146,6 @@ def test_pinned_features_are_paid_first() -> None:
     assert found.selection_order_[1:].tolist() in ([0], [1])
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-6, 0.5))
 def test_the_penalised_path_is_the_plain_one_up_to_the_last_gain_that_is_worth_it(
     seed: int, penalty: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import leave_query_out_error
 from scipy.sparse import csr_matrix
@@ -33,7 +33,6 @@ def every_group(n: int, groups: Groups) -> list[tuple[int, ...]]:
     return sorted([*(tuple(sorted(g)) for g in groups), *((j,) for j in range(n) if j not in inside)])
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems_with_groups(), st.sampled_from(["statistics", "columns"]))
 def test_each_step_is_the_best_union_of_retrained_models(
     given_problem: tuple[Problem, Groups], algorithm: str

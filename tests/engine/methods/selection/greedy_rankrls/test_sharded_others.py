@@ -61,7 +61,6 @@ def test_paths_are_those_of_the_whole_array(parameters: dict[str, Any], document
         np.testing.assert_allclose(other.candidates, one.candidates, rtol=1e-10)
 
 
-@settings(max_examples=40)
 @given(problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(["floating", "forward"]))
 def test_criteria_are_those_of_retraining(problem: Problem, documents: int, search: str) -> None:
     data, regularization = group(problem.X, problem.y, problem.qid), problem.regularization

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import centred_by_loops, leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems, tolerance
@@ -27,7 +27,6 @@ def sparse_problem(
     return X, y, rng.integers(0, documents // 8, documents)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(FORMATS), st.integers(-6, 8), st.floats(0.02, 1.0))
 def test_the_path_is_that_of_dense_features(seed: int, kind: str, exponent: int, density: float) -> None:
     X, y, qid = sparse_problem(seed, density=density)
@@ -132,7 +131,6 @@ def slow_back_fitting_cost(problem: Problem, selected: list[int], candidate: int
     return error
 
 
-@settings(max_examples=60)
 @given(problems(fewest_queries=2), st.booleans())
 def test_back_fitting_judges_a_candidate_by_its_own_weight(problem: Problem, dense: bool) -> None:
     X, y, qid, regularization = problem
