@@ -26,12 +26,10 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.select.given_models import GivenModelsController
-from rankstudio.ui.select.given_scores import GivenScoresController
+from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.slider_controller import SliderController
-from rankstudio.ui.shell.action_state import enabled_commands
-from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.command_palette import CommandPalette
 from rankstudio.ui.shell.help import Help

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
+from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.support.files import write_text
-from rankstudio.ui.export.dialog import ExportItem
-from rankstudio.ui.export.model_formats import model_formats_item
-from rankstudio.ui.export.selected_data import selected_data_item
-from rankstudio.ui.language import tr
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.export.dialog import ExportItem, FormatWriter
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
@@ -27,7 +30,9 @@ from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets.table_texts import FORMATS
 
 if TYPE_CHECKING:
+    from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart
     from rankstudio.engine.export.figures.values import Figure
+    from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model as PortableModel
 
 
@@ -249,3 +254,181 @@ def _code_items(
 
 def _write_text(text: str, path: Path) -> None:
     write_text(path, text)
+
+
+def model_formats_item(
+    selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker, stem: str, why: str
+) -> ExportItem:
+    """Return the item: a format each of the engine's registry.
+
+    Parameters
+    ----------
+    selected : SelectedModel, optional
+        None where there is none.
+    portable : callable
+        Returns the model as it is taken away.
+    worker : Worker
+        Reads back what was written, and compares the rankings.
+    stem : str
+        Of the suggested name of the file.
+    why : str
+        Why there is no model to write; "" where there is one.
+    """
+    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+
+    forms = MODEL_FORMATS.values()
+    return ExportItem(
+        "model-formats",
+        tr("Model for another program"),
+        tr("The current model as another program loads it. It is read back and ranked with."),
+        tuple((form.label, form.suffix) for form in forms),
+        f"{stem}-model",
+        unavailable=why,
+        writers=tuple(_writer(form, selected, portable, worker) for form in forms),
+    )
+
+
+def _writer(
+    form: ModelFormat, selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker
+) -> FormatWriter:
+    def paths(path: Path) -> Sequence[Path]:
+        return tuple(form.paths(path).values())
+
+    def write(path: Path) -> None:
+        from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
+
+        assert selected is not None
+        fold, model = selected.fold, portable()
+        function = score_function(model)
+        parts = [fold.test or fold.vali or fold.train]
+        form.save(path, form.files(fitted_function(model, function, form, parts)))
+
+    def check(path: Path, say: Callable[[str], object]) -> Job:
+        assert selected is not None  # else nothing was written
+        fold = selected.fold
+        part = fold.test or fold.vali or fold.train
+        return worker.task(
+            tr("Reading back {name}").format(name=path.name),
+            partial(compare_rankings, portable(), form, path, part),
+            on_done=say,
+            on_error=say,
+            slot="model-formats",
+        )
+
+    if selected is None:
+        return FormatWriter(tr(form.summary), write, paths)
+    scaled = selected.plan.normalize != "none"
+    step = selected.step
+    why = form.refusal(linear=step.linear, scaled=scaled, kernel=step.kernel)
+    return FormatWriter(tr(form.summary), write, paths, check, why)
+
+
+def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: RankingDataset) -> str:
+    """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
+
+    Parameters
+    ----------
+    model : Model
+    form : ModelFormat
+    path : Path
+        The file that was written.
+    part : RankingDataset
+        The documents; where the model's values are scaled, they are read anew, as they were before.
+    """
+    from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - on the worker only
+
+    function = score_function(model)
+    try:
+        files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
+        parts = trial_parts(model)[0] if function.scaled else [part]
+        return ranking_proof(model, function, form, files, parts).sentence
+    except (RankStudioError, OSError) as error:
+        return unproved(str(error)).sentence
+
+
+def selected_data_item(
+    session: Session, model: SelectedModel | None, worker: Worker, stem: str
+) -> ExportItem:
+    """Return the item: the parts of the fold that is looked at, in each format that data are written in.
+
+    Parameters
+    ----------
+    session : Session
+    model : SelectedModel, optional
+        None where there is none.
+    worker : Worker
+        Writes.
+    stem : str
+        Of the suggested name.
+    """
+    dataset = session.dataset
+    label, key, stem = tr("Data with the selected features"), "selected-data", f"{stem}-selected"
+    if dataset is None or model is None or not model.step.selected or not session.has_documents:
+        return ExportItem(
+            key, label, "", _formats(1), stem, unavailable=_why_not(model), writers=_writers(None, (), worker)
+        )
+    ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
+    n = len(model.fold.parts)
+    about = trn(
+        "The documents of fold {fold} with the feature of the current model, which has the id 1 there.",
+        "The documents of fold {fold} with the {n} features of the current model, numbered anew from 1.",
+        len(ids),
+    ).format(fold=model.fold.number, n=len(ids))
+    beside = tr(
+        "A table beside them, features.csv, has names and ids as they were. Missing values are filled."
+    )
+    only = replace(dataset, folds=(model.fold,))
+    return ExportItem(key, label, f"{about} {beside}", _formats(n), stem, writers=_writers(only, ids, worker))
+
+
+def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
+    """Return labels and suffixes; several parts are written into a folder."""
+    return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in WRITTEN)
+
+
+def _why_not(model: SelectedModel | None) -> str:
+    if model is None:
+        return tr("There is no current model: run a method, or move λ.")
+    if not model.step.selected:
+        return tr("This ranking was given: no features were selected for it.")
+    return tr("The data are not open: their documents cannot be written.")
+
+
+def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) -> tuple[FormatWriter, ...]:
+    def files(form: DataFormat, path: Path) -> DatasetFiles:
+        from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
+
+        assert dataset is not None  # else the item is not available
+        return DatasetFiles(dataset, path, form, ids, renumber=True)
+
+    def paths(form: DataFormat, path: Path) -> Sequence[Path]:
+        return files(form, path).paths
+
+    def begin(
+        form: DataFormat, path: Path, done: Callable[[str], object], failed: Callable[[str], object]
+    ) -> Job:
+        lost: dict[str, None] = {}
+
+        def work(_: CancelFlag) -> Iterator[WrittenPart]:
+            return files(form, path).save()  # a file after the other, until it is told to stop
+
+        def end(outcome: Outcome) -> None:
+            failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(lost)))
+
+        def note(part: WrittenPart) -> None:
+            lost.update(dict.fromkeys(part.losses))
+
+        what = tr("Writing {name}").format(name=path.name)
+        return worker.submit(Job(what, work, on_message=note, on_end=end))
+
+    return tuple(FormatWriter("", None, partial(paths, form), begin=partial(begin, form)) for form in WRITTEN)
+
+
+def _said(form: DataFormat, lost: Sequence[str]) -> str:
+    """Say what a format does not keep that the table of features does not have either."""
+    besides = [tr(what) for what in lost if what != "names of features"]
+    text = tr("{form} does not keep: {lost}.")
+    return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""

@@ -14,8 +14,16 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.features.path_columns import IMPORTANCE, WEIGHT, as_importance, columns
-from rankstudio.ui.features.path_rows import Arrivals, FeatureRow, has_own_values, path_rows
+from rankstudio.ui.features.path_rows import (
+    IMPORTANCE,
+    WEIGHT,
+    Arrivals,
+    FeatureRow,
+    as_importance,
+    columns,
+    has_own_values,
+    path_rows,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon

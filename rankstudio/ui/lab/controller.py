@@ -6,9 +6,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QTabBar
 
 from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.lab.auc_tab import AucTab
-from rankstudio.ui.lab.selection_tab import SelectionTab
-from rankstudio.ui.lab.tab import SimulationTab
+from rankstudio.ui.lab.tabs import AucTab, SelectionTab, SimulationTab
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
-from rankstudio.ui.page.panel_window import PanelWindow
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.layout import fill, named
@@ -20,8 +20,8 @@ from rankstudio.ui.widgets.table import TableView
 
 GAP = 8
 """Between panels, in logical pixels."""
-
 _MOST = 1 << 16  # pixels: what is more was damaged
+_LEAST = QSize(420, 320)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,3 +311,52 @@ def _splitter(
         splitter.setStretchFactor(position, stretch[position])
     splitter.setSizes(list(sizes))
     return splitter
+
+
+class PanelWindow(QWidget):
+    """Holds a panel until it is closed, by its frame or by Esc; commands of the main window work here too.
+
+    Parameters
+    ----------
+    panel : Panel
+        It has no parent any more.
+    main : QWidget
+        The main window, with which this one closes.
+
+    Attributes
+    ----------
+    closed : Signal()
+        The panel can go back to its place.
+    """
+
+    closed = Signal()
+
+    def __init__(self, panel: Panel, main: QWidget) -> None:
+        super().__init__(main, Qt.WindowType.Window)
+        named(self, f"{panel.objectName()}-window", role="ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
+        size = panel.size().expandedTo(_LEAST)
+        fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
+        self.resize(size)
+        self.addActions([action for action in main.findChildren(QAction) if action.shortcuts()])
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which stops runs in the main window, for closing this one."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell of it."""
+        super().closeEvent(event)
+        self.closed.emit()

@@ -7,8 +7,7 @@ from PySide6.QtCore import QObject, Slot
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.select.chance_row import chance_sentence
-from rankstudio.ui.select.curve_texts import X_NAMES
-from rankstudio.ui.select.curves_panel import CurvesPanel
+from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 
 
 class ChanceController(QObject):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
@@ -20,9 +20,7 @@ from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import Band
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.select.chance_row import ChanceRow
-from rankstudio.ui.select.curve_texts import ACT, BELOW, X_NAMES, which_curve
-from rankstudio.ui.select.left_out_box import LeftOutBox
-from rankstudio.ui.style.number_format import combination_label
+from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
@@ -33,13 +31,25 @@ if TYPE_CHECKING:
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
-
 Key = int | Literal["live"]
-
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _SLIDER = 210  # pixels at most
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
 _SHARE = 0.42  # of the panel, with which a title beside it can be read
+BELOW = {
+    StepKind.FEATURES: tr("features selected, k"),
+    StepKind.ITERATIONS: tr("iteration"),
+    StepKind.ROUNDS: tr("round"),
+}
+"""What the axis of the curves is."""
+X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
+"""What steps are called before their number."""
+ACT = {
+    StepKind.FEATURES: tr("click a curve to choose k"),
+    StepKind.ITERATIONS: tr("the last iteration is the model"),
+    StepKind.ROUNDS: tr("click a curve to choose a round"),
+}
+"""What a click on a curve does."""
 
 
 @dataclass
@@ -54,6 +64,7 @@ class _Path:
 
 NO_CRITERION = tr("The criterion is drawn here while a run works.")
 """What the plot of the criterion says while it is empty."""
+
 
 NO_MEASURES = tr("The validation measure is drawn here while a run works.")
 """What the plot of the measure says while it is empty."""
@@ -385,3 +396,48 @@ class CurvesPanel(Panel):
     @Slot(object, object)
     def _on_picked(self, key: Key, k: object) -> None:
         self.picked.emit(key, int(k))  # type: ignore[call-overload]
+
+
+def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
+    """Return which curve is which; "" for a single one."""
+    if len(combinations) < 2:
+        return ""
+    varied = varied_axes(combinations)
+    if len(varied) > 1:
+        return tr("one curve per combination, the first dark … the last bright")
+    axis = axes[varied[0]]
+    first, last = (axis_value(axis, combinations[place][varied[0]]) for place in (0, -1))
+    return tr("one curve per {label}, {first} dark … {last} bright").format(
+        label=tr(axis.label), first=first, last=last
+    )
+
+
+class LeftOutBox(QCheckBox):
+    """A box to tick, which tells how far the measuring is."""
+
+    def __init__(self) -> None:
+        super().__init__(tr("Left-out queries"))
+        named(self, "left-out-box")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
+        self.hide()
+
+    def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
+        """Show whether they are asked for, and how much of the path is measured; None where nothing is.
+
+        ``waiting`` says that a run works, which comes first.
+        """
+        self.setChecked(asked)
+        text = tr("Left-out queries")
+        self.setAccessibleName(text)
+        told = tr(
+            "Measure the chosen models on the training queries too, each ranked by the model learned "
+            "without it, and draw that beside the validation"
+        )
+        if waiting:
+            told = tr("They are measured when the run is done")
+            text = tr("Left-out: waiting")
+        elif share is not None:
+            text = tr("Left-out: {share:.0%}").format(share=share)
+        self.setText(text)
+        self.setToolTip(told)

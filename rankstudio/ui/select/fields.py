@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLineEdit,
+    QMenu,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+    QWidgetAction,
+)
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
@@ -23,16 +34,26 @@ from rankstudio.ui.widgets.layout import named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
-
 _MORE = dict.fromkeys(
     (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), tr("; several, with commas between them, are each tried")
 )
-
 _RESET_SIDE = 20
 _ROW = 28
 _LEAST_EDITOR = 80  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
+_SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
+_ASK = tr("tick several")
+_USUAL = (
+    GIVEN,
+    "5-fold",
+    "10-fold",
+    LEAVE_QUERY_OUT,
+    "split 60/20/20",
+    "nested 20",
+    "nested 5-fold",
+    "5-fold, nested 5-fold",
+)
 
 
 def tooltip(parameter: Parameter) -> str:
@@ -346,3 +367,133 @@ class EditableField(TypedField):
 def measure_field(theme: Theme, parameter: Parameter) -> EditableField:
     """Return a field for a measure."""
     return EditableField(theme, parameter, USUAL)
+
+
+class ChoicesField(ChoiceField):
+    """One of a few; "several…" at the end of the list opens boxes to tick.
+
+    What is ticked is taken when the boxes are left; several choices are shown as one item more.
+    """
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        self._boxes: dict[str, QCheckBox] = {}
+        self._menu: QMenu | None = None
+        super().__init__(theme, parameter)
+
+    def show_value(self) -> None:
+        """Select the value's label, or that of several values."""
+        box, choices = self.editor, self.parameter.choices
+        while box.count() > len(choices):
+            box.removeItem(box.count() - 1)
+        several = self.parameter.several(self._value)
+        if several:
+            box.addItem(self.parameter.format(self._value), _SEVERAL)
+        box.addItem(tr("several…"), _ASK)
+        box.setCurrentIndex(box.findData(_SEVERAL if several else self._value))
+
+    def menu(self) -> QMenu:
+        """Return the boxes to tick, those of the present value ticked."""
+        if self._menu is None:
+            self._menu = self._make_menu()
+        present = self.parameter.values(self._value)
+        for key, tick in self._boxes.items():
+            tick.setChecked(key in present)
+        return self._menu
+
+    def _make_menu(self) -> QMenu:
+        said = tr("{label}: several, each of which is tried").format(label=self.parameter.label)
+        menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(12, 8, 12, 8)
+        for key, label in self.parameter.choices:
+            self._boxes[key] = QCheckBox(label)
+            column.addWidget(self._boxes[key])
+        action = QWidgetAction(menu)
+        action.setDefaultWidget(page)
+        menu.addAction(action)
+        menu.aboutToHide.connect(self._take_ticked)
+        return menu
+
+    @Slot()
+    def _take_current(self) -> None:
+        asked = self.editor.currentData() == _ASK
+        if asked or self.editor.currentData() == _SEVERAL:
+            self.show_value()  # what stands there stays until other boxes are ticked
+        else:
+            super()._take_current()
+        if asked:
+            self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
+            next(iter(self._boxes.values())).setFocus()
+
+    @Slot()
+    def _take_ticked(self) -> None:
+        ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
+        present = self.parameter.values(self._value)
+        if ticked and set(ticked) != set(present):
+            self.enter(ticked)
+
+
+def _protocol() -> Parameter:
+    """Return the protocol as a parameter."""
+    return Parameter(
+        name="protocol",
+        label=tr("folds"),
+        kind=Kind.CHOICE,
+        default=GIVEN,
+        help=(
+            tr(
+                "How the folds come about. “given”: as the files have them. “5-fold”: all queries "
+                "dealt to five parts, each the test part once. “leave-query-out”: each query tested "
+                "by all others. “split 60/20/20”: percents of train, validation and test. “nested "
+                "20”: a fold without validation gets that percent of its training queries. “10-fold, "
+                "nested 5-fold”: inner folds of each training part validate. A query is never "
+                "divided."
+            )
+        ),
+        choices=tuple((protocol, protocol) for protocol in _USUAL),
+    )
+
+
+class ProtocolField(EditableField):
+    """How the folds come about."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._refused = False
+        super().__init__(theme, _protocol(), _USUAL)
+
+    def check(self, raw: Any) -> Any:
+        """Return the protocol as a plan writes it; ParameterError where it is none."""
+        try:
+            return str(parse_protocol(str(raw)))
+        except PlanError as error:
+            raise ParameterError(self.parameter.label, raw, _expected(error)) from error
+
+    def set_value(self, value: Any) -> None:
+        """Show a protocol without telling anybody; that the data refuse this one stays said."""
+        if value != self._value or not self._refused:
+            self._value = value
+            self._refresh()
+
+    def refuse(self, why: str) -> None:
+        """Say that the data cannot be divided so, which no other text in the box would mend."""
+        self.show_error(why)
+        self._refused = True
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written in the box; a protocol that the data refuse stays refused."""
+        return not (self._refused and self.typed() == self.written()) and super().commit()
+
+    def written(self) -> str:
+        """Return the protocol."""
+        return str(self._value)
+
+    def show_value(self) -> None:
+        """Write the protocol."""
+        self._refused = False
+        super().show_value()
+
+
+def _expected(error: PlanError) -> str:
+    """Return what an error of the protocol expected, without what the field says itself."""
+    return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]

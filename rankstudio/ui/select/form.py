@@ -28,8 +28,7 @@ from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import ChoiceField, Field
-from rankstudio.ui.select.protocol_field import ProtocolField
+from rankstudio.ui.select.fields import ChoiceField, Field, ProtocolField
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme

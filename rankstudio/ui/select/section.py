@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.choices_field import ChoicesField
 from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import Field, LineField, SwitchField, measure_field
+from rankstudio.ui.select.fields import ChoicesField, Field, LineField, SwitchField, measure_field
 from rankstudio.ui.style.theme import Theme
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {

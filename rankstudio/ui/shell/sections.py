@@ -15,7 +15,7 @@ from rankstudio.ui.features.densities_controller import DensitiesController
 from rankstudio.ui.features.substitutes_controller import SubstitutesController
 from rankstudio.ui.features.why_controller import WhyController
 from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.lab.tab import SimulationTab
+from rankstudio.ui.lab.tabs import SimulationTab
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row

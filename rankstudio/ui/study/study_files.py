@@ -13,8 +13,7 @@ from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.stored_run_records import READ_ONLY, record_of
-from rankstudio.ui.model.study_store import SUFFIX, OpenedStudy, RestoredRun, is_study
+from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, RestoredRun, is_study, record_of
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.restore_runs import RunRestorer

@@ -10,7 +10,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.analysis.features import features_alone
-from rankstudio.ui.features.alone_plot import AlonePlot
+from rankstudio.ui.features.alone_panel import AlonePlot
 from rankstudio.ui.main_window import MainWindow
 
 

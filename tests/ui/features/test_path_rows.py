@@ -8,8 +8,7 @@ from rankstudio.engine.experiment.plan.combinations import ParameterCombination,
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.features.path_columns import columns
-from rankstudio.ui.features.path_rows import Arrivals, path_rows
+from rankstudio.ui.features.path_rows import Arrivals, columns, path_rows
 from rankstudio.ui.style.fonts import font
 
 IDS = np.array([10, 20, 30, 40])

@@ -18,8 +18,7 @@ from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.items import _portable_model
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
-from rankstudio.ui.select.given_dialog import GivenDialog
-from rankstudio.ui.select.given_models import model_sources
+from rankstudio.ui.select.given_runs import GivenDialog, model_sources
 from rankstudio.ui.style.theme import Theme
 
 

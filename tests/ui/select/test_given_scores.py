@@ -15,8 +15,7 @@ from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
-from rankstudio.ui.select.given_dialog import GivenDialog
-from rankstudio.ui.select.given_scores import scores_path
+from rankstudio.ui.select.given_runs import GivenDialog, scores_path
 
 
 def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.select.left_out_box import LeftOutBox
+from rankstudio.ui.select.curves_panel import LeftOutBox
 from rankstudio.ui.style.theme import Theme
 
 MAP = "leave-query-out MAP"

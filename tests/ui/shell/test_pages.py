@@ -12,8 +12,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.page.page import Page
-from rankstudio.ui.page.panel_window import PanelWindow
+from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
 from rankstudio.ui.shell import sections

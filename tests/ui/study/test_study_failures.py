@@ -24,8 +24,7 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.model.stored_run_records import record_of
-from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.model.study_store import StudyStore, record_of
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
