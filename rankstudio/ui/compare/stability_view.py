@@ -18,8 +18,9 @@ from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
-from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300

@@ -30,8 +30,9 @@ from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, TableView
-from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _MOST_FOR_NAMES = 200  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame

@@ -16,7 +16,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import MINUS, fixed
 from rankstudio.ui.widgets import Column
-from rankstudio.ui.widgets.cells import PAD, WEIGHT_BAR
+from rankstudio.ui.widgets.columns import PAD
+from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 WEIGHT = 70
 """Pixels of a number with its sign."""
