@@ -374,7 +374,7 @@ def _run_fold(
         known = done.units.get(_unit_key(unit))
         paths.append(keep(known or (yield from _run_unit(prepared, unit))))
         yield UnitFinished(unit, paths[-1])
-    return prepared.result(select_model(prepared.plan, paths, prepared.standard_error), paths)
+    return prepared.result(select_model(prepared.plan, paths), paths)
 
 
 def _unit_key(unit: Unit) -> tuple[int, int]:

@@ -160,3 +160,25 @@ def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:
         with pytest.raises(StoreError, match="in use"):
             Study.open(path)
         assert ended(events).complete
+
+
+@pytest.mark.parametrize("last", [UnitFinished, FoldFinished])
+def test_what_the_rule_of_one_standard_error_chose_of_a_boosting_is_kept(
+    path: Path, last: type[UnitFinished | FoldFinished]
+) -> None:
+    """It is not the best model of its path, and a study keeps one of them that can score."""
+    plan = Plan("small", method="rankboost", parameters={"n_rounds": 12}, rule="one-se")
+    undisturbed = ended(run(plan, dataset(2)))
+    chosen = [fold.chosen.step.number for fold in undisturbed.folds]
+    best = [int(fold.paths[0].validation["MAP"].argmax()) + 1 for fold in undisturbed.folds]
+    assert chosen[0] != best[0], "the rule has something to do"
+    with Study.create(path) as study:
+        events = run_stored(plan, dataset(2), study)
+        assert any(isinstance(event, last) for event in events)
+        events.close()
+    with Study.open(path) as study:
+        assert_same(ended(run_stored(plan, dataset(2), study)), undisturbed)
+    with Study.open(path) as study:
+        kept = study.result(study.runs()[0].key)
+    assert [fold.chosen.step.number for fold in kept.folds] == chosen
+    assert all(fold.chosen.step.whole and fold.test for fold in kept.folds)

@@ -229,6 +229,7 @@ class Remeasurement:
                 validation=FrozenMapping(
                     {wanted.measure: found, **(left_out(path.validation) if keeps else {})}
                 ),
+                standard_errors=path.standard_errors if keeps else FrozenMapping({}),
             )
             for path, found in zip(paths, values, strict=True)
         )

@@ -53,12 +53,11 @@ def select_model(
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
     for path in paths:
-        models = _models(path, rule.most)
-        if models.size:
-            gains = _gains(plan, path)
-            position = int(models[gains[models].argmax()])
-            if best is None or gains[position] > best[0]:
-                best = float(gains[position]), path, position
+        position = best_position(plan, path)
+        if position is not None:
+            gain = float(_gains(plan, path)[position])
+            if best is None or gain > best[0]:
+                best = gain, path, position
     if best is None:
         least = min(int(path.sizes[path.models].min()) for path in paths)
         raise PlanError(
@@ -73,6 +72,15 @@ def select_model(
     if plan.select_by in path.standard_errors:
         return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][position]))
     return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
+
+
+def best_position(plan: Plan, path: PathResult) -> int | None:
+    """Return the position of a path's best model by what chooses, of as many features as the rule allows.
+
+    None where there is no such model. Where none is defined it is the first one.
+    """
+    models = _models(path, parse_rule(plan.rule).most)
+    return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 
 def _smallest(plan: Plan, path: PathResult, enough: float) -> Chosen:

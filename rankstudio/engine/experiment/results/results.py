@@ -49,7 +49,8 @@ class PathResult:
         What has to be said of it; of one from a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
         Where inner folds validate: those of the means that `validation` then are. Of left-out queries, over
-        the queries. Else empty.
+        the queries. Of a validation part, over its queries, where the rule of one standard error needs it:
+        that of the best model, NaN for the others.
     """
 
     unit: Unit

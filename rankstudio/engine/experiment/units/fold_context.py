@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.plan.left_out_names import validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
+from rankstudio.engine.experiment.plan.protocol import ONE_SE
+from rankstudio.engine.experiment.results.model_selection import best_position
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
@@ -183,7 +187,7 @@ class FoldContext:
 
     def _path(self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats]) -> PathResult:
         errors = self._left_out.standard_errors(unit) if self._left_out else {}
-        return PathResult(
+        path = PathResult(
             unit,
             packed(steps),
             FrozenMapping(values),
@@ -191,6 +195,23 @@ class FoldContext:
             self.plan.step_kind,
             standard_errors=FrozenMapping(errors),
         )
+        return self._with_standard_error(path)
+
+    def _with_standard_error(self, path: PathResult) -> PathResult:
+        """Return a path with what the rule of one standard error asks for: that of its best model.
+
+        It belongs to the path, so that the path alone determines which of its models the rule may choose: a
+        study keeps only that one of a boosting.
+        """
+        name, plan, vali = self.plan.select_by, self.plan, self._parts.get("vali")
+        if vali is None or plan.rule != ONE_SE or name not in validated(path.validation):
+            return path
+        best = best_position(plan, path)
+        if best is None:
+            return path
+        errors = np.full(len(path.steps), np.nan)
+        errors[best] = standard_error(vali.per_query(path.steps[best])[name])
+        return replace(path, standard_errors=FrozenMapping({**path.standard_errors, name: errors}))
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Generator[WorkProgress, None, Measures]]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
@@ -211,14 +232,6 @@ class FoldContext:
         """Return the measures of a step's model on a part, nothing where the fold has no such part."""
         data = self._parts.get(part)
         return {} if data is None or not data.covered(step) else data.measure(data.scores(step))
-
-    def standard_error(self, step: Step) -> float:
-        """Return the standard error of what chooses, s / √Q over the queries of the validation part.
-
-        Q counts the queries in which the measure is defined; the error is 0 where there is one of them. The
-        fold has a validation part, and the plan does not choose by the criterion.
-        """
-        return standard_error(self._parts["vali"].per_query(step)[self.plan.select_by])
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""

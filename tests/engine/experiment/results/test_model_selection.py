@@ -19,8 +19,8 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -141,9 +141,13 @@ def finished(plan: Plan) -> tuple[FoldResult, ...]:
 
 @pytest.mark.parametrize("select_by", ["MAP", "Disagreement"])
 def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by: str) -> None:
-    plan = PLAN.changed(select_by=select_by)
+    plan = PLAN.changed(select_by=select_by, rule="one-se")
     for fold, result in zip(dataset().folds, finished(plan), strict=True):
-        step, vali = result.chosen.step, fold.vali
+        (path,) = (path for path in result.paths if path.unit == result.chosen.unit)
+        errors, gains = path.standard_errors[select_by], path.validation[select_by]
+        (best,) = np.flatnonzero(~np.isnan(errors))
+        assert gains[best] == (gains.max() if measure(select_by).higher_is_better else gains.min())
+        step, vali = path.steps[best], fold.vali
         assert vali is not None
         per_query = []
         for q in range(vali.n_queries):
@@ -153,15 +157,15 @@ def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by
         found = [value for d in per_query if not math.isnan(value := d[select_by])]
         mean = sum(found) / len(found)
         variance = sum((value - mean) ** 2 for value in found) / (len(found) - 1)
-        error = make_fold_context(plan, fold).standard_error(step)
+        error = errors[best]
         assert error == pytest.approx(math.sqrt(variance / len(found)), rel=1e-12)
         assert error > 0
 
 
 def test_a_run_follows_its_rule() -> None:
     best, simple, small = (finished(PLAN.changed(rule=rule)) for rule in ("best", "one-se", "at most 2"))
-    for fold, b, s, a in zip(dataset().folds, best, simple, small, strict=True):
-        error = make_fold_context(PLAN, fold).standard_error(b.chosen.step)
+    for b, s, a in zip(best, simple, small, strict=True):
+        error = np.nanmax(s.paths[b.chosen.unit.position].standard_errors["MAP"])
         assert s.chosen.unit.position == b.chosen.unit.position
         own = s.paths[s.chosen.unit.position].validation["MAP"]
         k = len(s.selected)
