@@ -44,7 +44,7 @@ TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 _SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
 _ASK = tr("tick several")
-_USUAL = (
+_USUAL_PROTOCOLS = (
     GIVEN,
     "5-fold",
     "10-fold",
@@ -450,7 +450,7 @@ def _protocol() -> Parameter:
                 "divided."
             )
         ),
-        choices=tuple((protocol, protocol) for protocol in _USUAL),
+        choices=tuple((protocol, protocol) for protocol in _USUAL_PROTOCOLS),
     )
 
 
@@ -459,7 +459,7 @@ class ProtocolField(EditableField):
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
-        super().__init__(theme, _protocol(), _USUAL)
+        super().__init__(theme, _protocol(), _USUAL_PROTOCOLS)
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as a plan writes it; ParameterError where it is none."""
