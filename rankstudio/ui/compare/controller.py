@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.compare.comparison_scope import ComparisonScope
 from rankstudio.ui.compare.curves_feeder import CurvesFeeder
 from rankstudio.ui.compare.curves_view import CurvesView
@@ -13,11 +12,9 @@ from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
 from rankstudio.ui.compare.table.controller import TableController
 from rankstudio.ui.compare.view_feeder import ViewFeeder
-from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.run_marks import RunMarks
-from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
@@ -28,15 +25,7 @@ class CompareController(Controller):
     Parameters
     ----------
     theme : Theme
-    session : Session
-        Goes back to the plan of a run that is looked at again.
-    runs : Runs
-    measured : MeasuredRuns
-        The runs by what is looked at.
-    marks : RunMarks
-        Which runs are compared.
-    worker : Worker
-        For tests and the like.
+    models : Models
 
     Attributes
     ----------
@@ -57,17 +46,10 @@ class CompareController(Controller):
     inspected = Signal(int)
     """The user looks at a feature (its id)."""
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        measured: MeasuredRuns,
-        marks: RunMarks,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, runs, worker = models.session, models.runs, models.task_worker
+        measured, marks = models.measured, models.marks
         self._session, self._runs, self._measured, self._marks = session, runs, measured, marks
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)

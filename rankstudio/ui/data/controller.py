@@ -12,12 +12,11 @@ from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import look_at_features
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
@@ -32,16 +31,15 @@ class DataController(Controller):
     Parameters
     ----------
     theme : Theme
-    session : Session
-    worker : Worker
-        Where the statistics are computed.
+    models : Models
     """
 
     foldChosen = Signal()
     """The user chose a fold, and no longer follows the run."""
 
-    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, worker = models.session, models.task_worker
         self._session = session
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
         self._kept: dict[tuple[int | None, str], QualityReport] = {}

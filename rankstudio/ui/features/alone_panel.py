@@ -14,11 +14,9 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
 from rankstudio.ui.background.job import CancelFlag
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
@@ -94,24 +92,16 @@ class AloneController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, current
-        What is shown.
+    models : Models
     inspect : FeaturesController
         Which feature is looked at, and who follows a click.
-    worker : Worker
-        Where features are measured.
     """
 
     def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        current: CurrentModel,
-        inspect: FeaturesController,
-        worker: Worker,
-        parent: QObject | None = None,
+        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect = session, current, inspect
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)

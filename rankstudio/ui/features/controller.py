@@ -14,13 +14,10 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
@@ -42,26 +39,17 @@ class FeaturesController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, current
-        What is shown.
-    worker, fold_cache
-        Where profiles of features are computed.
+    models : Models
+        What is shown, and where profiles of features are computed.
     """
 
     inspected = Signal(int)
     """Another feature is looked at closely (its id)."""
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        current: CurrentModel,
-        worker: Worker,
-        fold_cache: FoldCache,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._current, self._fold_cache = session, current, fold_cache
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current, self._fold_cache = session, current, models.fold_cache
         self._feature: int | None = None
         self._marked: int | None = None
         self._settled = QTimer(self)

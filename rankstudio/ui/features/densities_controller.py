@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.why_panel import WhyPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
@@ -26,29 +23,24 @@ class DensitiesController(Controller):
 
     Parameters
     ----------
-    session, current
-        What is shown.
+    models : Models
     inspect : FeaturesController
         Which feature is looked at.
     panel : WhyPanel
         Where densities are offered and shown.
-    worker, fold_cache
-        Where they are estimated.
     """
 
     def __init__(
         self,
-        session: Session,
-        current: CurrentModel,
+        models: Models,
         inspect: FeaturesController,
         panel: WhyPanel,
-        worker: Worker,
-        fold_cache: FoldCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect, self._panel = session, current, inspect, panel
-        self._fold_cache = fold_cache
+        self._fold_cache = models.fold_cache
         self._other: int | None = None
         self._path: PathResult | None = None
         self._estimated = OnDemand(worker, self._key, self._estimate, slot="densities", parent=self)

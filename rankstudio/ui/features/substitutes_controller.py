@@ -8,14 +8,10 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.substitutes_panel import NO_MODEL, SubstitutesPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import CurrentModel
-from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.plots.maps.feature_map import ColumnGroup
 from rankstudio.ui.style.theme import Theme
@@ -41,25 +37,16 @@ class SubstitutesController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, runs, current
-        What is shown.
-    worker, fold_cache
-        Where substitutes are found.
+    models : Models
+        What is shown, and where substitutes are found.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        current: CurrentModel,
-        worker: Worker,
-        fold_cache: FoldCache,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, runs, current = models.session, models.runs, models.current
+        worker = models.task_worker
         self._session, self._runs, self._current = session, runs, current
-        self._fold_cache = fold_cache
+        self._fold_cache = models.fold_cache
         self.panel = SubstitutesPanel(theme)
         self._substitutes = OnDemand(
             worker,

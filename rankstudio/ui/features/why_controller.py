@@ -12,13 +12,11 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.why_panel import WhyPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import SelectedModel
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.theme import Theme
@@ -32,30 +30,21 @@ class WhyController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, current
-        What is explained.
+    models : Models
     inspect : FeaturesController
         Whose path and profile get margins and sentences.
-    worker, fold_cache
-        Where all of it is computed.
     """
 
     offered = Signal(bool)
     """Whether the method compares candidates, so that there is a panel."""
 
     def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        current: CurrentModel,
-        inspect: FeaturesController,
-        worker: Worker,
-        fold_cache: FoldCache,
-        parent: QObject | None = None,
+        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect = session, current, inspect
-        self._fold_cache = fold_cache
+        self._fold_cache = models.fold_cache
         self._leads: dict[int, Margin] = {}
         self.panel = WhyPanel(theme)
         self.panel.picked.connect(self._on_picked)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QTabBar
 
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.lab.tabs import AucTab, SelectionTab, SimulationTab
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
@@ -20,10 +19,8 @@ class LabController(Controller):
     Parameters
     ----------
     theme : Theme
-    session : Session
-        Whose data are simulated on.
-    worker : Worker
-        Carries the simulations out.
+    models : Models
+        On whose data it is simulated.
 
     Attributes
     ----------
@@ -36,8 +33,9 @@ class LabController(Controller):
 
     tabChosen = Signal(int)
 
-    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, worker = models.session, models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.tabs = named(QTabBar(), "lab-tabs", tr("simulations"))
         self.tabs.setExpanding(False)

@@ -15,7 +15,7 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.ablation_panel import AblationPanel, AblationRow
 from rankstudio.ui.queries.comparison_panel import PART_NAMES
-from rankstudio.ui.queries.model_choice import Models
+from rankstudio.ui.queries.model_choice import ChosenModels
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class AblationFeeder(QObject):
         self._panel, self._tasks = panel, tasks
         self._asked: QueryRequest | None = None
         self._plan: Plan | None = None
-        self._models: Models = {}
+        self._models: ChosenModels = {}
         self._left: list[tuple[int, int]] = []
         self._n = 0
         self._found: dict[int, list[AblatedQueries]] = defaultdict(list)
@@ -50,7 +50,7 @@ class AblationFeeder(QObject):
         self._demand.failed.connect(self._fail)
         panel.asked.connect(self._begin_asked)
 
-    def begin(self, asked: QueryRequest, plan: Plan, models: Models) -> None:
+    def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:
         """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.
 
         Parameters

@@ -9,13 +9,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.queries.ablation_feeder import AblationFeeder
 from rankstudio.ui.queries.ablation_panel import AblationPanel
@@ -24,7 +22,13 @@ from rankstudio.ui.queries.documents_panel import DocumentsPanel
 from rankstudio.ui.queries.empty_page import EmptyPage
 from rankstudio.ui.queries.list_panel import QueryListPanel
 from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
-from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
+from rankstudio.ui.queries.model_choice import (
+    ChosenModels,
+    chosen_models,
+    comparable,
+    run_label,
+    single_label,
+)
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
@@ -46,10 +50,7 @@ class QueriesController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, runs, measured
-        What is compared.
-    worker : Worker
-        For tasks.
+    models : Models
     """
 
     inspected = Signal(int)
@@ -57,16 +58,10 @@ class QueriesController(Controller):
     emptied = Signal(bool)
     """Whether there is nothing that the panels could show."""
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        measured: MeasuredRuns,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, runs, worker = models.session, models.runs, models.task_worker
+        measured = models.measured
         self._session, self._runs, self._measured = session, runs, measured
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
@@ -225,7 +220,7 @@ class QueriesController(Controller):
             return _NO_DOCUMENTS
         return "" if self._models(a) else NOT_WHOLE
 
-    def _models(self, record: RunRecord) -> Models:
+    def _models(self, record: RunRecord) -> ChosenModels:
         """Return the models of a run: of the one that is shown those that are selected."""
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)

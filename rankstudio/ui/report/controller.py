@@ -16,11 +16,8 @@ from rankstudio.engine.analysis.report.words import with_words
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
-from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
@@ -41,26 +38,14 @@ class ReportController(Controller):
     Parameters
     ----------
     theme : Theme
-    session : Session
-        Says whether the test part is sealed.
-    runs : Runs
-    store : StudyStore
-        Of the study that keeps what is written.
-    worker : Worker
-        Makes and saves reports.
+    models : Models
+        The session says whether the test part is sealed, the open study keeps what is written.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        store: StudyStore,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._store, self._worker = session, runs, store, worker
+        session, runs, worker = models.session, models.runs, models.task_worker
+        self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed

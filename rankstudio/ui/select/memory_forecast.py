@@ -13,11 +13,9 @@ from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.execution_backend import PROCESSES, ExecutionBackend
-from rankstudio.ui.model.memory_budget import MemoryBudget
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.execution_backend import PROCESSES
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import named, set_role
 
@@ -27,23 +25,16 @@ class MemoryForecast(QObject):
 
     Parameters
     ----------
-    session, backend, budget
-        What is run, by whom, and within how much memory.
-    worker : Worker
-        Where it is estimated: that needs the engine.
+    models : Models
+        What is run, by whom, and within how much memory. It is estimated on a worker: that needs the engine.
     """
 
     changed = Signal()
 
-    def __init__(
-        self,
-        session: Session,
-        backend: ExecutionBackend,
-        budget: MemoryBudget,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, worker = models.session, models.task_worker
+        backend, budget = models.backend, models.memory_budget
         self._session, self._backend, self._budget = session, backend, budget
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
         self.label = named(PlainLabel(), "memory-forecast", tr("memory of the next run"), role="muted")

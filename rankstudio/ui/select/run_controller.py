@@ -20,12 +20,9 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.left_out_measures import LeftOutMeasures
-from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.model.selected_model import LIVE, CurrentModel, SelectedModel, Shown
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.select.candidates_panel import CandidatesPanel
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
@@ -40,8 +37,7 @@ class RunController(Controller):
     Parameters
     ----------
     theme : Theme
-    session, runs, measured, current, left_out
-        What is shown.
+    models : Models
     """
 
     grown = Signal(object, object)
@@ -49,17 +45,10 @@ class RunController(Controller):
     arranged = Signal()
     """Another choice of panels has something to show."""
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        measured: MeasuredRuns,
-        current: CurrentModel,
-        left_out: LeftOutMeasures,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, runs, current = models.session, models.runs, models.current
+        measured, left_out = models.measured, models.left_out
         self._session, self._measured, self._current = session, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)

@@ -49,31 +49,25 @@ class Sections(QObject):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme, self._runs, self._measured = theme, models.runs, models.measured
-        session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
-        self.data = DataController(theme, session, task_worker, self)
+        session, runs, current = models.session, models.runs, models.current
+        self.data = DataController(theme, models, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, session, runs, models.measured, current, models.left_out, self)
+        self.run = RunController(theme, models, self)
         self.chance = ChanceController(current, models.permutations, self.run.curves, self)
         self.left_out = LeftOutController(models.left_out, self.run, self)
-        self.inspect = FeaturesController(theme, session, current, task_worker, models.fold_cache, self)
-        self.why = WhyController(theme, session, current, self.inspect, task_worker, models.fold_cache, self)
-        self.densities = DensitiesController(
-            session, current, self.inspect, self.why.panel, task_worker, models.fold_cache, self
-        )
-        self.alone = AloneController(theme, session, current, self.inspect, task_worker, self)
-        self.substitutes = SubstitutesController(
-            theme, session, runs, current, task_worker, models.fold_cache, self
-        )
-        self.results = CompareController(
-            theme, session, runs, models.measured, models.marks, task_worker, self
-        )
-        self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
+        self.inspect = FeaturesController(theme, models, self)
+        self.why = WhyController(theme, models, self.inspect, self)
+        self.densities = DensitiesController(models, self.inspect, self.why.panel, self)
+        self.alone = AloneController(theme, models, self.inspect, self)
+        self.substitutes = SubstitutesController(theme, models, self)
+        self.results = CompareController(theme, models, self)
+        self.queries = QueriesController(theme, models, self)
         tested = self.results.views.tests.hint, self.results.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
-        self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
-        self.lab = LabController(theme, session, task_worker, self)
+        self.report = ReportController(theme, models, self)
+        self.lab = LabController(theme, models, self)
         self.strip = RunStrip()
-        self.forecast = MemoryForecast(session, models.backend, models.memory_budget, task_worker, self)
+        self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
