@@ -24,7 +24,7 @@ from ranksvm import differences
 from record import Record, parser
 from scipy.optimize import minimize
 
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.methods.selection.feature_importance import (
     importance,
     nearest_positive_semidefinite,

@@ -16,6 +16,7 @@ median counts. What is special:
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 import warnings
@@ -60,10 +61,9 @@ def ours(path: Path, cache: bool) -> object:
 
 def ours_filling_the_cache(path: Path) -> object:
     """Read a file never seen before, and put it into the cache."""
-    from rankstudio.engine.data.letor import cache
+    from rankstudio.engine.data.kept_tables import parsed_folder
 
-    for entry in cache.folder().glob("*"):
-        entry.unlink()
+    shutil.rmtree(parsed_folder(), ignore_errors=True)
     return ours(path, cache=True)
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
     from rankstudio.engine.data.folders import open_dataset as open_dataset
     from rankstudio.engine.data.formats.data_file import load_data as load_data
-    from rankstudio.engine.data.letor.reader import load_letor as load_letor
+    from rankstudio.engine.data.formats.data_file import load_letor as load_letor
     from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
-    from rankstudio.engine.data.preferences.label_preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
+    from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
     from rankstudio.engine.data.preferences.summary import summarise_preferences as summarise_preferences
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
@@ -67,10 +67,10 @@ _HOMES = {
     "RankingDataset": "rankstudio.engine.data.dataset",
     "evaluate": "rankstudio.engine.metrics.evaluation",
     "load_data": "rankstudio.engine.data.formats.data_file",
-    "load_letor": "rankstudio.engine.data.letor.reader",
+    "load_letor": "rankstudio.engine.data.formats.data_file",
     "load_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
-    "sample_preferences": "rankstudio.engine.data.preferences.label_preferences",
+    "sample_preferences": "rankstudio.engine.data.preferences.preferences",
     "summarise_preferences": "rankstudio.engine.data.preferences.summary",
     "open_dataset": "rankstudio.engine.data.folders",
 }

@@ -15,8 +15,8 @@ import pytest
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
-from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.data.synthetic import make_ranking
 
 _EXAMPLE = re.compile(r"  rankstudio (.+?)(?:   .*)?")

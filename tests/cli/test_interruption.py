@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 # At each import that the command makes a copy of the process is interrupted, and the process goes on.

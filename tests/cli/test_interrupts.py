@@ -16,7 +16,7 @@ import pytest
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone
 from rankstudio.engine.experiment.storage.study import Study

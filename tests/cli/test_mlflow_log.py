@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main, mlflow_log
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import COMMANDS, command_line, main
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 READS = {"completion", "evaluate", "lab", "methods", "permute", "studies"}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.study import Study
 

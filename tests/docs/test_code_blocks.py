@@ -22,7 +22,7 @@ import pytest
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import load_letor
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods import catalog
 

@@ -13,7 +13,7 @@ import numpy as np
 from experiment.small import ended
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import UnitFinished

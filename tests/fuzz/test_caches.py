@@ -14,9 +14,10 @@ from mutations import MUTATIONS, mutated
 from numba.core import config
 from study_files import write_data
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
+from rankstudio.engine.data.store import StoredEntry
 from rankstudio.engine.errors import FileAccessError
 from rankstudio.engine.support.compilation import announced
 from rankstudio.engine.support.jit import kernel
@@ -87,8 +88,8 @@ def renewed(rng: random.Random, kept: dict[Path, bytes]) -> Path:
 def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
     other = write_data(tmp_path / "data", 1) / "Fold1" / "train.txt"
     expected, others = shown(load_letor(text)), shown(load_letor(other))
-    kept = {path: path.read_bytes() for path in (cache / "tables").iterdir()}
-    assert len(kept) == 2
+    kept = {path: path.read_bytes() for path in (cache / "tables").rglob("*") if path.is_file()}
+    assert len({path.parent for path in kept}) == 2 < len(kept)
     assert others != expected
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
@@ -97,7 +98,7 @@ def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> No
         found = path.is_file() and path.read_bytes() == kept[path]
         for place, value in ((text, expected), (other, others)):
             assert shown(load_letor(place)) == value
-        assert path.is_dir() or path.read_bytes() == kept[path]
+        assert path.read_bytes() == kept[path]
         return Outcome.READ if found else Outcome.REFUSED
 
     fuzz("parsed cache", attempt, 40)
@@ -105,27 +106,27 @@ def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> No
 
 def test_array_ofs(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
     parts = [load_letor(text), load_letor(write_data(tmp_path / "data", 1) / "Fold1" / "train.txt")]
-    names = memory_mapped.keep(parts)
-    sent = {name: memory_mapped.packed(memory_mapped.folder() / name) for name in names}
+    names = shared_parts.keep(parts)
+    sent = {name: StoredEntry.open(store.scratch_folder() / name).files() for name in names}
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         at = rng.randrange(2)
         part, name = parts[at], names[at]
-        place = memory_mapped.folder() / name
-        others = [memory_mapped.folder() / names[1 - at] / file for file in sent[name]]
+        place = store.scratch_folder() / name
+        others = [store.scratch_folder() / names[1 - at] / file for file in sent[name]]
         damage(rng, place / rng.choice(sorted(sent[name])), [*others, *(f for f in place.iterdir())])
         outcome = Outcome.READ
         try:
-            assert arrays(memory_mapped.open_kept(place)) == arrays(part)
+            assert arrays(shared_parts.open_kept(place)) == arrays(part)
         except FileAccessError as error:
             outcome = refusal(error, place)
         if rng.random() < 0.5:
-            assert memory_mapped.keep([part]) == [name]
+            assert shared_parts.keep([part]) == [name]
         else:
-            memory_mapped.unpack(name, sent[name])
-        assert memory_mapped.packed(place) == sent[name]
-        assert arrays(memory_mapped.open_kept(place)) == arrays(part)
-        assert sorted(p.name for p in memory_mapped.folder().iterdir()) == sorted(names)
+            shared_parts.unpack(name, sent[name])
+        assert StoredEntry.open(place).files() == sent[name]
+        assert arrays(shared_parts.open_kept(place)) == arrays(part)
+        assert sorted(p.name for p in store.scratch_folder().iterdir()) == sorted(names)
         return outcome
 
     fuzz("mapped cache", attempt, 60)

@@ -13,7 +13,7 @@ from mutations import mutated
 from samples import LETOR, damaged_letor
 
 from rankstudio.cli import COMMANDS, main
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.errors import RankStudioError
 
 SCORES = "".join(f"{number / 7}\n" for number in range(12)).encode()

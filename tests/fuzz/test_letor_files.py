@@ -17,11 +17,12 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated
 from samples import LETOR, damaged_letor
 
+from rankstudio.engine.data import source_file
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor import file_access, parser, text_pieces
-from rankstudio.engine.data.letor.reader import load_letor
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats import letor as parser
+from rankstudio.engine.data.formats.data_file import load_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import (
     DatasetError,
     FileAccessError,
@@ -71,8 +72,8 @@ def pieces(rng: random.Random) -> Iterator[None]:
     """Have files read, unpacked and parsed in pieces of any size."""
     size = rng.choice((7, 40, 1000, 1 << 20, 1 << 20))
     parsed, read = (
-        mock.patch.object(text_pieces, "_PIECE", size),
-        mock.patch.object(file_access, "_PIECE", size),
+        mock.patch.object(parser, "_PIECE", size),
+        mock.patch.object(source_file, "_PIECE", size),
     )
     with mock.patch.object(parser, "_PEEK", size), parsed, read:
         yield

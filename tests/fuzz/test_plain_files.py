@@ -12,7 +12,7 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import MUTATIONS, TOKENS, mutated
 from samples import letor_text
 
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.score_files import read_scores
 from rankstudio.engine.errors import DataError, FormatError
 

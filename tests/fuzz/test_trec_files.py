@@ -9,7 +9,7 @@ import numpy as np
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated
 
-from rankstudio.engine.data.formats.file_reader import load_trec
+from rankstudio.engine.data.formats.data_file import load_trec
 from rankstudio.engine.data.score_files import read_score_file
 from rankstudio.engine.errors import RankStudioError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import STUDY, Program
 
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 

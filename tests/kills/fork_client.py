@@ -13,7 +13,7 @@ from typing import Self
 
 from fork_server import Ended, Request
 
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 _HERE = Path(__file__).parent

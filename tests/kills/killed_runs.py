@@ -16,7 +16,7 @@ from typing import Any
 from fork_client import ForkServer, still_running
 from fork_server import Ended, Moment, Request
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.experiment.reports import MODELS, RESULT_FILES
 from rankstudio.engine.experiment.storage.study import SUFFIX, Study
 
@@ -279,7 +279,7 @@ class Way:
         left = [path for path in (self._case / "temporary").iterdir() if not path.match("RankStudio-*")]
         assert left == []  # but for the pictures of the window's buttons
         for part in (self._cache / "mapped").glob("*"):
-            assert part.match("new-*") or memory_mapped.is_whole(part), part
+            assert part.match("new-*") or store.is_whole(part), part
 
 
 def where(ended: Ended, contents: Contents, n_units: int) -> str:

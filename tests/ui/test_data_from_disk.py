@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, slowly
 
-from rankstudio.engine.data.letor.writer import save_letor
-from rankstudio.engine.data.memory_mapped import read_from_disk
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.reports import metrics_table
 from rankstudio.engine.support import memory
@@ -58,7 +57,7 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with open_window(theme, tmp_path / "other", large) as window:
         assert window.session.dataset is not None
-        assert read_from_disk(window.session.dataset)
+        assert window.session.dataset.from_disk
         assert "are read from the disk as they are needed" in window.notice.text()
         walk(window)  # where it goes by itself
         facts = dict(fact_texts(window.sections.data.panel._facts))
@@ -151,7 +150,7 @@ def test_the_budget_is_asked_for_kept_and_in_force(
         window.open_path(str(large))
         wait_until(lambda: window.session.dataset is not None)
         assert window.session.dataset is not None
-        assert read_from_disk(window.session.dataset)
+        assert window.session.dataset.from_disk
         settle(window)
     assert memory.VARIABLE not in os.environ
 

@@ -10,7 +10,7 @@ import pytest
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
 
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import select_queries
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan

@@ -11,7 +11,7 @@ from pathlib import Path
 from waiting import wait_until
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished

@@ -187,7 +187,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the runs by name that are named for judgements; None where none is."""
-    from rankstudio.engine.data.trec.collection import is_collection
+    from rankstudio.engine.data.formats.collection import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
         raise PlanError("--qrels: expected --run with a run of TREC, as in --run bm25=run.txt, found none.")
@@ -197,7 +197,7 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
 def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return judged documents with their scores in runs, in the folds of a plan."""
     from rankstudio.engine.data.dataset import FoldedDataset
-    from rankstudio.engine.data.formats.file_reader import load_trec
+    from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.experiment.plan.protocol import parse_protocol
 
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False

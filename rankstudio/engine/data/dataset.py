@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import document_id
-from rankstudio.engine.data.document_arrays import check_arrays, constant_columns, numbered, read_only
+from rankstudio.engine.data.missing_values import check_options, fill_missing, normalize_queries, widen
 from rankstudio.engine.data.source import Comments, ReadAs, Source
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.tabular.frames import frames_of_folds, table_of_frame
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import in_file, release
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
 
@@ -182,12 +185,58 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, qid="qid", label="label")
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
-        # Looked up by name: the readers stand above datasets, which know none of them.
-        frames = import_module("rankstudio.engine.data.tabular.frames")
-        made: RankingDataset = frames.dataset_of_frame(
-            frame, qid=qid, label=label, features=features, ignore=ignore, missing=missing
+        check_options(missing, False)
+        told = DataColumns.of(
+            {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
         )
-        return made
+        return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Table,
+        source: Source | None = None,
+        *,
+        missing: str = "query_min",
+        n_features: int | None = None,
+        normalize: str | bool = False,
+    ) -> RankingDataset:
+        """Make a dataset of what was read, which is used up: its values are changed in place.
+
+        Parameters
+        ----------
+        table : Table
+        source : Source, optional
+        missing, normalize
+            See `load_letor`; with "refuse" there is nothing to fill in.
+        n_features : int, optional
+            Number of columns, where there are to be more than the table has.
+        """
+        if missing != "refuse":
+            fill_missing(table.X, table.query_ptr, table.missing, missing)
+        X = widen(table.X, n_features or table.X.shape[1])
+        if normalize:
+            normalize_queries(X, table.query_ptr)
+        n = X.shape[1]
+        feature_ids = np.arange(1, n + 1, dtype=np.int64)
+        counts = np.zeros(n, dtype=np.int64)
+        counts[: len(table.missing)] = table.missing
+        names = table.feature_names  # those of a file with ids from 0 go on where others are wider
+        names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist()) if names else ()
+        return cls(
+            X=read_only(X),
+            y=read_only(table.y),
+            query_ptr=read_only(table.query_ptr),
+            query_ids=table.query_ids,
+            feature_ids=read_only(feature_ids),
+            feature_names=names or default_names(feature_ids),
+            comments=table.comments,
+            source=source,
+            missing=read_only(counts),
+            warnings=table.notes(str(source.path) if source is not None else "The frame"),
+            sparse=not table.dense,
+            file_rows=None if table.scattered is None else table.file_rows,
+        )
 
     def changed(self, **values: Any) -> RankingDataset:
         """Return a dataset with other values of some attributes.
@@ -207,6 +256,11 @@ class RankingDataset:
     def n_features(self) -> int:
         """Number of features, n."""
         return int(self.X.shape[1])
+
+    @property
+    def from_disk(self) -> bool:
+        """Whether the features are read from a mapped file as they are needed."""
+        return in_file(self.X)
 
     def __repr__(self) -> str:
         where = f" of {self.source.path}" if self.source else ""
@@ -410,7 +464,16 @@ class FoldedDataset:
         return cls(path.name.split(".")[0] if path else "Data", path, (Fold(1, data),))
 
     @classmethod
-    def from_frame(cls, frame: Any, *, part: str, fold: str = "", **options: Any) -> FoldedDataset:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        part: str,
+        fold: str = "",
+        name: str = "Data",
+        ignore: Sequence[str] = (),
+        **options: Any,
+    ) -> FoldedDataset:
         """Make a dataset of folds of a frame, a column of which says of each document in which part it is.
 
         Parameters
@@ -420,12 +483,23 @@ class FoldedDataset:
             The column that says "train", "vali" or "test".
         fold : str
             The column of the fold, where there are several; a document may be in several of them, a row each.
+        name : str
+        ignore : sequence of str
+            Other columns that are no features.
         **options
-            As of :meth:`RankingDataset.from_frame`, which also says what is raised, and ``name``.
+            As of :meth:`RankingDataset.from_frame`, which also says what is raised.
         """
-        frames = import_module("rankstudio.engine.data.tabular.frames")
-        made: FoldedDataset = frames.folds_of_frame(frame, part=part, fold=fold, **options)
-        return made
+        made = []
+        for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
+            left_out = (*ignore, part, *([fold] if fold else ()))
+            parts = {
+                kind: RankingDataset.from_frame(some, ignore=left_out, **options)
+                for kind, some in rows.items()
+            }
+            if len({data.feature_names for data in parts.values()}) > 1:
+                raise DatasetError(f"The frame: the parts of fold {what} do not have the same features.")
+            made.append(Fold(number, **parts))
+        return cls(name, None, tuple(made))
 
     def __repr__(self) -> str:
         folds = f"{len(self.folds)} folds{f' by {self.divided_by}' if self.divided_by else ''}"
@@ -447,6 +521,50 @@ class FoldedDataset:
         return self.folds[0].train.feature_names
 
     @property
+    def from_disk(self) -> bool:
+        """Whether documents are read from mapped files as they are needed."""
+        return any(part.from_disk for fold in self.folds[:1] for part in fold.parts.values())
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader mended, over all parts."""
         return tuple(w for fold in self.folds for part in fold.parts.values() for w in part.warnings)
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
+    """Return the number of each document's query, in the order of first appearance, and their ids."""
+    unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    return np.argsort(appearance)[inverse], tuple(str(q) for q in unique[appearance].tolist())
+
+
+def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
+    """Raise `ParameterError` where arrays do not make a dataset."""
+    if X.ndim != 2 or 0 in X.shape:
+        raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
+    for name, array in (("y", y), ("qid", qid)):
+        if array.shape != X.shape[:1]:
+            raise ParameterError(name, f"shape {array.shape}", f"shape {X.shape[:1]}, one for each row of X")
+    for name, array in (("X", X), ("y", y)):
+        if not np.isfinite(array).all():
+            raise ParameterError(name, "nan or infinity", "finite numbers")
+
+
+def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
+    """Tell which columns have one value in all rows of each query. O(mn), a block at a time."""
+    constant = np.ones(X.shape[1], dtype=np.bool_)
+    for first, last in group_blocks(query_ptr, X.shape[1]):
+        block = X[query_ptr[first] : query_ptr[last]]
+        heads = np.repeat(X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0)
+        constant &= (heads == block).all(axis=0)
+        release(block)
+    return constant
+
+
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return an array that nobody may write to from now on."""
+    array.flags.writeable = False
+    return array

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankstudio.engine.data import file_access as files
+from rankstudio.engine.data.compression import without_ending
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.letor import file_access as files
-from rankstudio.engine.data.letor.compression import without_ending
-from rankstudio.engine.data.trec.qrels import is_qrels_name
+from rankstudio.engine.data.formats.trec import is_qrels_name
 from rankstudio.engine.errors import DatasetError, FileAccessError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there

@@ -10,14 +10,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from rankstudio.engine.data import file_access as files
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
 from rankstudio.engine.data.formats.part_reader import PartReader
 from rankstudio.engine.data.known_datasets import Identity, identify
-from rankstudio.engine.data.letor import file_access as files
-from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
-from rankstudio.engine.data.letor.progress import Progress, ReadProgress
+from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
+from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.tabular.parts import misplaced_part
 from rankstudio.engine.errors import DatasetError, ZeroIdError
@@ -49,7 +49,7 @@ def open_dataset(
         What the columns of tables are, such as ``{"qid": "query_id", "label": "grade"}``, where common names
         do not tell; with ``{"ids_from": 0}`` the ids of SVMlight text begin at 0.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.letor.reader.load_letor`; progress is over the bytes of all files.
+        See `rankstudio.engine.data.formats.data_file.load_letor`; progress is over the bytes of all files.
 
     Returns
     -------

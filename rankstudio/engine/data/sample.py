@@ -8,8 +8,8 @@ stream are different views of one match. Features of the query alone (the IDFs) 
 from __future__ import annotations
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.known_datasets import Identity, table_of_names
-from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.splitting.shared_rows import share_rows
 from rankstudio.engine.data.synthetic import N_PARTS, rotate
 from rankstudio.engine.support.resources import resource

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.trec.lines import TextLines, number, read_lines
-from rankstudio.engine.data.trec.runs import RunScores, is_run, run_scores
+from rankstudio.engine.data.formats.trec import RunScores, is_run, run_scores
+from rankstudio.engine.data.text_lines import TextLines, number, read_lines
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, translatable, trn
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.letor.missing_values import normalize_queries
+from rankstudio.engine.data.missing_values import normalize_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.file_pages import in_file, joined_rows
 
@@ -165,7 +165,7 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
 def _joined(features: Sequence[Floats]) -> Floats:
     """Return matrices one behind the other; in a file, where one of them is in a file."""
     if any(in_file(X) for X in features):
-        return joined_rows(features, memory_mapped.folder())
+        return joined_rows(features, store.scratch_folder())
     return np.concatenate(features)
 
 

@@ -7,21 +7,210 @@ that it has from another module; a constant from a module without kernels is not
 The first run on a computer waits for the compiler. What is called by kernels alone is neither wrapped for
 Python nor kept on disk, which halves the time it takes; slices that are assigned to, ``reshape`` and messages
 of errors each bring seconds of numba's own library along, and loops do not.
+
+No fault of the kernels on the disk ends a run or reaches a result. numba believes what it finds; here no
+folder is used that another user can write to, and each file ends with a digest of its bytes, its name, the
+version of numba and the source that was compiled. Code says for which types and which processor it is; what
+does not fit is compiled anew. A bundled program brings kernels along, in a folder that is only read, and
+believed no more. Where no folder can be written, a temporary one serves this process and those it starts;
+where that cannot be either, nothing is kept.
 """
 
 from __future__ import annotations
 
 import gc
+import hashlib
+import inspect
+import logging
+import os
+import pickle
+import stat
 import sys
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from numba import njit
-from numba.core import event
+from numba.core import config, event
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
+from rankstudio.engine.errors import CacheWarning
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.compilation import announce
-from rankstudio.engine.support.kernel_cache import kernel_cache
+from rankstudio.engine.support.compiler_process import compiler_process
+from rankstudio.engine.support.files import temporary_folder
+from rankstudio.engine.support.resources import resource
+
+VARIABLE = "NUMBA_CACHE_DIR"
+
+_DIGEST = 32
+_log = logging.getLogger(__name__)
+
+
+def kernel_cache(function: Callable[..., Any]) -> Any:
+    """Return the cache of a function's compiled code, for numba's dispatcher."""
+    try:
+        return _trusted(_KernelCache(function), function)
+    except RuntimeError as error:  # numba has no folder that it could write to, or others can write to it
+        _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
+    try:
+        return _trusted(_KernelCache(function), function)
+    except RuntimeError:
+        return NullCache()
+
+
+class _UntrustedError(RuntimeError):
+    """Somebody else may have written what would be run."""
+
+
+def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
+    """Return a cache whose folder only this user, or who installed the program, can write to.
+
+    What is in it is unpickled and run: the digests tell damage, not intent.
+
+    Raises
+    ------
+    _UntrustedError
+        For another folder.
+    """
+    if not only_ours(Path(found.cache_path), Path(inspect.getfile(function))):
+        text = tr("{folder}: compiled kernels are not kept here, because other users can write to it.")
+        raise _UntrustedError(text.format(folder=found.cache_path))
+    return found
+
+
+def only_ours(folder: Path, source: Path) -> bool:
+    """Tell whether nobody can write to a folder but this user, the system, and who owns a source file.
+
+    The user's own group may write, too: on many systems nobody else is in it.
+    """
+    if not hasattr(os, "geteuid"):
+        return True  # Windows keeps a user's folders to itself
+    status = folder.stat()
+    owners = {os.geteuid(), 0, source.stat().st_uid}
+    shared = status.st_mode & stat.S_IWOTH or (
+        status.st_mode & stat.S_IWGRP and status.st_gid not in (os.getegid(), 0)
+    )
+    return status.st_uid in owners and not shared
+
+
+@cache
+def _use_temporary_folder(why: str = "") -> None:
+    """Have numba use a temporary folder if there can be one, in the processes that this one starts, too."""
+    none = (
+        "No folder for compiled kernels can be written, neither beside the program nor in the user's cache."
+    )
+    warnings.warn(
+        f"{why or none} They are compiled again at every start. {VARIABLE} names another folder.",
+        CacheWarning,
+        stacklevel=3,
+    )
+    with suppress(OSError):
+        os.environ[VARIABLE] = str(temporary_folder())
+        config.reload_config()
+
+
+def shipped_folder(module: str) -> Path:
+    """Return where the kernels of a module are that came with the program, if any did."""
+    return resource("kernels", module.rpartition(".")[0])
+
+
+def _source_digest(function: Callable[..., Any]) -> str:
+    """Return a digest of the files that a function and the kernels it may call are in.
+
+    A copy made later is the same source.
+    """
+    files: dict[str, Path] = {}
+    _add_sources(function, files)
+    return hashlib.sha256(b"".join(files[module].read_bytes() for module in sorted(files))).hexdigest()
+
+
+def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
+    """Add the file of a function, and those of the kernels that its module has from others, by module."""
+    files[function.__module__] = Path(inspect.getfile(function))
+    for value in [*function.__globals__.values()]:
+        called = getattr(value, "py_func", None)
+        if called is not None and called.__module__ not in files:
+            _add_sources(called, files)
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a function, where not being able to write is no error."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        origin = self._cache_path, self._impl.filename_base, _source_digest(function)
+        self._cache_file = _CheckedFiles(*origin)
+        shipped = shipped_folder(function.__module__)
+        there = shipped.is_dir() and only_ours(shipped, Path(inspect.getfile(function)))
+        self._shipped = _CheckedFiles(str(shipped), *origin[1:]) if there else None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)
+        if found is None and compiler_process().compile(self._py_func, sig):
+            found = super().load_overload(sig, target_context)
+        return found
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        """Return the code that came with the program; None where it is for another processor, say."""
+        if self._shipped is None:
+            return None
+        data = self._shipped.load(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _log.debug("the code of %s was not kept: %s", sig, error)
+
+
+class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's index and data of a function, each with a digest at its end."""
+
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        # Where two processes write at a time the index of one may stay, and the code of the other.
+        kept, data = super().load(key) or (None, None)
+        return data if kept == key else None
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_path, overloads)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _write(self, path: str, obj: Any) -> None:
+        content: bytes = self._dump(obj)
+        with self._open_for_write(path) as file:
+            file.write(content + self._digest(path, content))
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(self._load(self._index_path))
+        except OSError:
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        return self._load(self._data_path(name))
+
+    def _load(self, path: str) -> Any:
+        """Return what a file holds; OSError, by which numba compiles anew, where its digest does not fit."""
+        content = Path(path).read_bytes()
+        if content[-_DIGEST:] != self._digest(path, content[:-_DIGEST]):
+            raise OSError(f"{path} is damaged or of another version")
+        return pickle.loads(content[:-_DIGEST])
+
+    def _digest(self, path: str, content: bytes) -> bytes:
+        origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
+        return hashlib.sha256(origin.encode("utf-8", "surrogateescape") + content).digest()
+
 
 _LINEAR_ALGEBRA = ("scipy.linalg", "scipy.linalg.cython_blas", "scipy.linalg.cython_lapack")
 

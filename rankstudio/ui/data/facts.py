@@ -8,7 +8,6 @@ from itertools import pairwise
 from rankstudio.engine.analysis.convention_note import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support import memory
@@ -67,7 +66,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return that a dataset is read from the disk as needed, where it is."""
-    if not read_from_disk(dataset):
+    if not dataset.from_disk:
         return ()
     about = tr(
         "The documents are more than the memory budget of {size} has room for: what is needed is read from "

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -224,7 +223,7 @@ class RunRecord:
         """What there is to say about its state: why it failed, how much is done, where it is from."""
         if self.state is RunState.UNFINISHED:
             return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
-        on_disk = tr("data read from the disk") if read_from_disk(self.dataset) else ""
+        on_disk = tr("data read from the disk") if self.dataset.from_disk else ""
         return self.failure or " · ".join(part for part in (self.origin, on_disk) if part)
 
     def wait_again(self) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
@@ -92,7 +91,7 @@ class MemoryForecast(QObject):
 
 def _large(dataset: FoldedDataset) -> bool:
     """Tell whether data are worth a word."""
-    return read_from_disk(dataset) or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
+    return dataset.from_disk or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
 
 
 def _divided(plan: Plan, dataset: FoldedDataset) -> bool:

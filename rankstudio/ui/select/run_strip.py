@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -135,7 +134,7 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
             record.n_folds,
         ).format(where=where, name=name, average=average, n=record.n_folds)
     )
-    on_disk = tr("read from the disk") if read_from_disk(record.dataset) else ""
+    on_disk = tr("read from the disk") if record.dataset.from_disk else ""
     return " · ".join(text for text in (word, _learned_from(record), part, on_disk) if text)
 
 

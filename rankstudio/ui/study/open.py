@@ -13,7 +13,6 @@ from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fold_files import one_of
-from rankstudio.engine.data.memory_mapped import read_from_disk
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
@@ -205,7 +204,7 @@ class OpenController(Controller):
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1
-            alone = read_from_disk(dataset) and not more
+            alone = dataset.from_disk and not more
             (self.noted if alone else self.warned).emit(
                 dataset.warnings[0] + (tr(" ({more} more such notes.)").format(more=more) if more else "")
             )

@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.study import Study
 

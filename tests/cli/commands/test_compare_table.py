@@ -12,11 +12,11 @@ import pytest
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.statistics.signed_ranks import signed_ranks
+from rankstudio.engine.statistics.paired import signed_ranks
 
 
 @pytest.fixture(scope="module")

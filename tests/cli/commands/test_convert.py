@@ -14,8 +14,7 @@ from rankstudio.engine import load_letor, open_dataset
 from rankstudio.engine.data.formats import dataset_writer
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN
-from rankstudio.engine.data.formats.dataset_writer import save_dataset, written_files
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_dataset, save_letor, written_files
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import Plan

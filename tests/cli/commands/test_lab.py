@@ -11,7 +11,7 @@ from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.steps import finish
 

@@ -11,7 +11,7 @@ import pytest
 from rankstudio.cli import main
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.preferences.csv_file import read_preference_file
 from rankstudio.engine.data.synthetic import make_ranking
 

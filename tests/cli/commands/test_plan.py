@@ -13,7 +13,7 @@ import pytest
 
 from rankstudio.cli import main
 from rankstudio.engine import load_plan
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 

@@ -10,7 +10,7 @@ import pytest
 
 from rankstudio.cli import main
 from rankstudio.engine import load_letor, load_model
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 

@@ -11,7 +11,7 @@ import pytest
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.analysis.reproduction import Reproduction
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import FoldFinished
 from rankstudio.engine.experiment.storage.study import Study

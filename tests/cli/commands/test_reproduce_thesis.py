@@ -13,7 +13,7 @@ import pytest
 from rankstudio.cli import main
 from rankstudio.engine.analysis.airola_2011 import thesis
 from rankstudio.engine.analysis.reproduction import load_reproduction
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 
 SMALL = thesis.Effort((30, 40), (1, 2), 0.005, 2)

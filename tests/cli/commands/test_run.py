@@ -16,7 +16,7 @@ import pytest
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar, Whole, clock, preparation
 from rankstudio.engine import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.experiment.plan.toml import load_plan
 

@@ -11,7 +11,7 @@ from rankstudio.engine.analysis.features import feature_quality as quality
 from rankstudio.engine.analysis.features import features_alone as alone
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.queries.query_comparison import model_scores
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.summary import describe_fold
 from rankstudio.engine.data.synthetic import make_ranking
@@ -29,8 +29,8 @@ def inside() -> FoldedDataset:
 @pytest.fixture(scope="module")
 def outside(inside: FoldedDataset) -> FoldedDataset:
     fold = inside.folds[0]
-    kept = memory_mapped.keep([*fold.parts.values()])
-    opened = [memory_mapped.open_kept(memory_mapped.folder() / name) for name in kept]
+    kept = shared_parts.keep([*fold.parts.values()])
+    opened = [shared_parts.open_kept(store.scratch_folder() / name) for name in kept]
     names = {"feature_names": inside.feature_names}
     train, vali, test = (replace(part, **names) for part in opened)
     return replace(inside, folds=(replace(fold, train=train, vali=vali, test=test),))
@@ -44,8 +44,8 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_told_where_the_documents_are(inside: FoldedDataset, outside: FoldedDataset) -> None:
-    assert memory_mapped.read_from_disk(outside)
-    assert not memory_mapped.read_from_disk(inside)
+    assert outside.from_disk
+    assert not inside.from_disk
 
 
 def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:

@@ -25,8 +25,7 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
-from rankstudio.engine.statistics.paired import holm, paired_t
-from rankstudio.engine.statistics.signed_ranks import signed_ranks
+from rankstudio.engine.statistics.paired import holm, paired_t, signed_ranks
 
 
 def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import FeatureModel, generate
 
 _SEED = 2010

@@ -179,7 +179,8 @@ def test_names_beside_the_folds_win_and_a_bad_file_of_names_warns_once(tmp_path:
 
 def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "Fold1/train.txt", "Fold2/train.txt")
-    monkeypatch.setattr(part_reader, "memory", SimpleNamespace(available=lambda: 0.0, size=memory.size))
+    none_free = SimpleNamespace(available=lambda: 0.0, budget=memory.budget, size=memory.size)
+    monkeypatch.setattr(part_reader, "memory", none_free)
     with pytest.raises(DatasetError, match="please open a single fold"):
         open_dataset(tmp_path)
     with pytest.raises(DatasetError, match="please leave out unused features, or number them anew"):

@@ -8,8 +8,8 @@ from data.sample_model import write_sample
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.known_datasets import table_of_names
-from rankstudio.engine.data.letor.reader import load_letor
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.synthetic import concatenate, make_ranking
 from rankstudio.engine.errors import ParameterError

@@ -15,8 +15,8 @@ from experiment.small import assert_same, dataset, ended, part
 from rankstudio.engine import GreedyRankRLS, RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor.reader import load_letor
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.data_file import load_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.splitting.splits import leave_query_out
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from experiment.small import assert_same, ended, quick
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
@@ -52,8 +52,7 @@ def on_disk(dataset: FoldedDataset) -> FoldedDataset:
     """Return the same data, mapped from files."""
     parts = dataset.folds[0].parts
     opened = [
-        memory_mapped.open_kept(memory_mapped.folder() / name)
-        for name in memory_mapped.keep([*parts.values()])
+        shared_parts.open_kept(store.scratch_folder() / name) for name in shared_parts.keep([*parts.values()])
     ]
     return replace(dataset, folds=(Fold(1, *opened),))
 

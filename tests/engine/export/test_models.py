@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.errors import DataError, OutputError, ParameterError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.model_scores import model_scores, other_names, read_for

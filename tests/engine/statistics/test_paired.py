@@ -12,9 +12,9 @@ from rankstudio.engine.statistics.paired import (
     compare_paired,
     holm,
     paired_t,
+    randomisation,
     win_tie_loss,
 )
-from rankstudio.engine.statistics.randomisation import randomisation
 
 NAN = float("nan")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.statistics import randomisation as module
-from rankstudio.engine.statistics.randomisation import randomisation
+from rankstudio.engine.statistics import paired as module
+from rankstudio.engine.statistics.paired import randomisation
 
 tenths = st.integers(0, 10)  # as P@10: full of ties, and inexact in binary once divided
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.paired import compare_paired
-from rankstudio.engine.statistics.signed_ranks import signed_ranks
+from rankstudio.engine.statistics.paired import compare_paired, signed_ranks
 
 tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)  # as P@10: full of ties, and inexact in binary
 rows = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=10)

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 from numba.core import config, event
 
-from rankstudio.engine.support import kernel_cache
+from rankstudio.engine.support import jit as compiled_kernels
 from rankstudio.engine.support.compilation import announced
 from rankstudio.engine.support.compiler_process import CompilerProcess
 from rankstudio.engine.support.jit import kernel
@@ -66,8 +66,8 @@ def process(tmp_path: Path) -> Iterator[CompilerProcess]:
     made = CompilerProcess()
     made.wanted = True
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel_cache, "compiler_process", lambda: made)
-        patch.setenv(kernel_cache.VARIABLE, str(tmp_path / "numba"))
+        patch.setattr(compiled_kernels, "compiler_process", lambda: made)
+        patch.setenv(compiled_kernels.VARIABLE, str(tmp_path / "numba"))
         config.reload_config()
         yield made
     config.reload_config()

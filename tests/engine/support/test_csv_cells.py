@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rankstudio.engine.data.letor.reader import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.support.csv_cells import guarded, unguarded
 

@@ -17,7 +17,7 @@ import pytest
 from numba.core import caching, codegen, config
 
 from rankstudio.engine.errors import CacheWarning
-from rankstudio.engine.support import kernel_cache
+from rankstudio.engine.support import jit as compiled_kernels
 from rankstudio.engine.support.compilation import announced
 from rankstudio.engine.support.jit import kernel
 
@@ -66,7 +66,7 @@ def shipped(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     assert compiled()
     (made,) = folder.iterdir()
     kernels = made.rename(tmp_path / "kernels")
-    monkeypatch.setattr(kernel_cache, "shipped_folder", lambda module: kernels)
+    monkeypatch.setattr(compiled_kernels, "shipped_folder", lambda module: kernels)
     return kernels
 
 
@@ -84,9 +84,9 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", refuse)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setenv(kernel_cache.VARIABLE, str(tmp_path / "other"))
+    monkeypatch.setenv(compiled_kernels.VARIABLE, str(tmp_path / "other"))
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "other"))
-    kernel_cache._use_temporary_folder.cache_clear()
+    compiled_kernels._use_temporary_folder.cache_clear()
     return temporary
 
 
@@ -116,7 +116,7 @@ def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pyte
     (code,) = folder.rglob("*.nbc")
     old = code.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(kernel_cache, "_source_digest", lambda _: "another")
+        patch.setattr(compiled_kernels, "_source_digest", lambda _: "another")
         assert compiled()
         code.write_bytes(old)  # as when the new index was written, and the code was not any more
         assert compiled()
@@ -131,10 +131,10 @@ def test_code_is_of_the_source_of_the_kernels_of_other_modules_too(
     inner.write_text(f"{jit}def once(value):\n    return value\n")
     outer.write_text(f"from inner_kernel import once\n{jit}def twice(value):\n    return 2 * once(value)\n")
     twice = importlib.import_module("outer_kernel").twice.py_func
-    before = kernel_cache._source_digest(twice)
-    assert kernel_cache._source_digest(twice) == before
+    before = compiled_kernels._source_digest(twice)
+    assert compiled_kernels._source_digest(twice) == before
     inner.write_text(inner.read_text().replace("return value", "return value + 1"))
-    assert kernel_cache._source_digest(twice) != before
+    assert compiled_kernels._source_digest(twice) != before
 
 
 def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_an_index_that_names_the_code_of_other_types_is_not_believed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:  # both processes find no index, and write the same names
-        patch.setattr(kernel_cache._CheckedFiles, "_load_index", lambda _: {})
+        patch.setattr(compiled_kernels._CheckedFiles, "_load_index", lambda _: {})
         assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
         (code,) = folder.rglob("*.nbc")
         whole = code.read_bytes()
@@ -172,7 +172,7 @@ def test_what_came_with_the_program_is_not_believed_of_another_source_or_process
     shipped: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(kernel_cache, "_source_digest", lambda _: "another")
+        patch.setattr(compiled_kernels, "_source_digest", lambda _: "another")
         assert compiled()
         assert not compiled(), "what was compiled here is kept as ever"
     shutil.rmtree(folder)
@@ -206,7 +206,7 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(read_only: Path)
         assert not compiled()
     assert len(warned) == 1
     (folder,) = read_only.iterdir()
-    assert os.environ[kernel_cache.VARIABLE] == str(folder)
+    assert os.environ[compiled_kernels.VARIABLE] == str(folder)
     assert len([*folder.rglob("*.nbc")]) == 1
 
 
@@ -227,7 +227,7 @@ def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(tmp_p
         "    found = [pool.submit(os.getenv, 'NUMBA_CACHE_DIR').result() for _ in range(4)]\n"
         "    print(*{os.getenv('NUMBA_CACHE_DIR'), *found})\n"
     )
-    environment = {name: value for name, value in os.environ.items() if name != kernel_cache.VARIABLE}
+    environment = {name: value for name, value in os.environ.items() if name != compiled_kernels.VARIABLE}
     environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}", "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
@@ -245,8 +245,8 @@ def test_a_folder_that_others_can_write_to_is_not_unpickled_from(
     assert compiled() and not compiled()
     (place,) = (path for path in folder.rglob("*") if path.is_dir() and any(path.glob("*.nbi")))
     read: list[object] = []
-    monkeypatch.setattr(kernel_cache.pickle, "loads", read.append)
-    kernel_cache._use_temporary_folder.cache_clear()
+    monkeypatch.setattr(compiled_kernels.pickle, "loads", read.append)
+    compiled_kernels._use_temporary_folder.cache_clear()
     place.chmod(0o777)
     with pytest.warns(CacheWarning, match=re.escape(str(place))):
         assert compiled()
@@ -260,12 +260,12 @@ def test_who_may_write_to_a_trusted_folder(tmp_path: Path, monkeypatch: pytest.M
     for mode, trusted in ((0o700, True), (0o755, True), (0o775, True), (0o757, False), (0o1777, False)):
         (tmp_path / oct(mode)).mkdir()
         (tmp_path / oct(mode)).chmod(mode)
-        assert kernel_cache.only_ours(tmp_path / oct(mode), source) is trusted
+        assert compiled_kernels.only_ours(tmp_path / oct(mode), source) is trusted
     own = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: own + 1)
-    assert kernel_cache.only_ours(tmp_path, source)  # of who installed the program
+    assert compiled_kernels.only_ours(tmp_path, source)  # of who installed the program
     monkeypatch.setattr(os, "geteuid", lambda: own)
     monkeypatch.setattr(os, "getegid", lambda: 12345)
     (tmp_path / oct(0o775)).chmod(0o775)
     if (tmp_path / oct(0o775)).stat().st_gid:
-        assert not kernel_cache.only_ours(tmp_path / oct(0o775), source)
+        assert not compiled_kernels.only_ours(tmp_path / oct(0o775), source)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import settle
 
-from rankstudio.engine.statistics.signed_ranks import signed_ranks
+from rankstudio.engine.statistics.paired import signed_ranks
 from rankstudio.ui.compare.table.controller import TableController
 from rankstudio.ui.compare.table.dialog import TableDialog
 from rankstudio.ui.main_window import MainWindow

@@ -12,7 +12,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.runner import open_data, run

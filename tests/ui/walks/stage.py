@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import Event

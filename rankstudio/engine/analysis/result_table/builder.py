@@ -27,9 +27,7 @@ from rankstudio.engine.export.result_table.table import (
 from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import holm, paired_t
-from rankstudio.engine.statistics.randomisation import randomisation
-from rankstudio.engine.statistics.signed_ranks import signed_ranks
+from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
 
 _ASSIGNMENTS = 100_000
 

@@ -1,21 +1,27 @@
-"""Read one data file of any format, as one dataset."""
+"""Read one data file, as one dataset."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset, Source
+from rankstudio.engine.data.file_access import regular_file_size
+from rankstudio.engine.data.formats.collection import collection_judgements, is_collection
 from rankstudio.engine.data.formats.part_reader import PartReader
+from rankstudio.engine.data.formats.table_reader import read_into_memory
+from rankstudio.engine.data.formats.trec import graded_documents, run_scores
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.letor import file_access
-from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
-from rankstudio.engine.data.letor.progress import ReadProgress
-from rankstudio.engine.errors import ZeroIdError
+from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
+from rankstudio.engine.data.read_progress import Progress, ReadProgress
+from rankstudio.engine.data.table_builder import PartFiles
+from rankstudio.engine.data.text_lines import read_lines
+from rankstudio.engine.errors import ParameterError, ZeroIdError
+from rankstudio.engine.language import tr
 
 
 def load_data(
@@ -44,7 +50,7 @@ def load_data(
     check_options(missing, normalize)
     told = DataColumns.of(columns or {})
     path = Path(path)
-    progress = ReadProgress(None, None, file_access.regular_file_size(path))
+    progress = ReadProgress(None, None, regular_file_size(path))
     reader = PartReader(path, ((path,),), progress, missing, normalize, cache, several_folds=False)
     try:
         (found,) = reader.read(told).values()
@@ -55,3 +61,108 @@ def load_data(
         (found,) = reader.read(told).values()
     data = reader.dataset(found, found.table.X.shape[1])
     return identify(path, data).name_features(data)
+
+
+def load_letor(
+    path: str | os.PathLike[str],
+    *,
+    missing: Missing = "query_min",
+    n_features: int | None = None,
+    normalize: Normalize = False,
+    cache: bool = True,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> RankingDataset:
+    """Read a file in LETOR's format, which is that of SVM-light and of RankLib too.
+
+    A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
+    without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing
+    values; a file may be compressed by gzip, bzip2, xz or Zstandard. Every number becomes the very double
+    that ``float()`` makes of it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    missing : {"query_min", "zero", "refuse"}
+        What a missing value becomes: the least value of that feature within its query, as in LETOR's "min"
+        version of its data (0 where the query has no value at all); 0; or an error.
+    n_features : int, optional
+        Number of features; the greatest id in the file if left out. A greater id is an error.
+    normalize : False or "query_minmax"
+        Whether to scale every feature to [0, 1] within every query (LETOR's QueryLevelNorm).
+    cache : bool
+        Whether to look into the cache of parsed files, and to put this one into it.
+    progress : callable, optional
+        Called in this thread with (bytes done, bytes in total).
+    cancelled : callable, optional
+        Asked in this thread, every few milliseconds, whether to stop.
+
+    Returns
+    -------
+    RankingDataset
+        The documents, grouped by query in the order of first appearance.
+
+    Raises
+    ------
+    FileAccessError
+        If the file cannot be read.
+    FormatError
+        At the first place that does not follow the format.
+    MissingValueError
+        At the first missing value, if these are to be refused.
+    DatasetError
+        If the features do not fit into memory.
+    Cancelled
+        If ``cancelled`` said so.
+    ParameterError
+        For an option that does not exist.
+
+    Notes
+    -----
+    Time O(b / p) for b bytes on p processors; memory O(b + mn) for m documents and n features.
+    """
+    check_options(missing, normalize)
+    if n_features is not None and n_features < 1:
+        raise ParameterError("n_features", n_features, tr("a number of at least 1"))
+    path = Path(path)
+    reading = ReadProgress(progress, cancelled, regular_file_size(path))
+    part = PartFiles((path,), refuse=missing == "refuse", most_features=n_features)
+    found = read_into_memory(part, reading, cache=cache)
+    dataset = RankingDataset.of_table(
+        found.table, found.source, missing=missing, n_features=n_features, normalize=normalize
+    )
+    return identify(path, dataset).name_features(dataset)
+
+
+def load_trec(
+    qrels: Path,
+    runs: Mapping[str, Path],
+    *,
+    missing: Missing = "query_min",
+    normalize: Normalize = False,
+) -> RankingDataset:
+    """Read TREC's judgements, with the score in each run as a feature; see `graded_documents`.
+
+    Parameters
+    ----------
+    qrels : Path
+        A file, or ``ir_datasets:`` and the id of a collection that the library ir_datasets knows.
+    runs : Mapping of str to Path
+        By the name that the feature has.
+    missing, normalize
+        As for `load_letor`.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or is not what it should be.
+    MissingExtraError
+        Where ir_datasets is needed, and not installed.
+    """
+    check_options(missing, normalize)
+    found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
+    text = collection_judgements(qrels) if is_collection(qrels) else read_lines(qrels)
+    table = graded_documents(text, found, refuse=missing == "refuse")
+    source = Source(text.path, text.size, f"sha256:{text.checksum}")
+    return RankingDataset.of_table(table, source, missing=missing, n_features=None, normalize=normalize)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.letor.compression import without_ending
+from rankstudio.engine.data.compression import without_ending
 from rankstudio.engine.data.source import SIZES_ENDINGS
 from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support.files import read_text

@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.compression import read_beginning, without_ending
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.formats.file_reader import FileContents, read_data_file
-from rankstudio.engine.data.formats.large_files import (
-    SHARE,
-    Files,
-    exceeds_budget,
-    in_memory,
-    read_by_pieces,
+from rankstudio.engine.data.file_access import regular_file_size
+from rankstudio.engine.data.formats.recognised_form import HEAD, recognised_form
+from rankstudio.engine.data.formats.table_reader import (
+    FileContents,
+    part_of,
+    read_files,
+    read_to_disk,
 )
-from rankstudio.engine.data.large.table_writer import Treatment
-from rankstudio.engine.data.letor.missing_values import Missing, Normalize
-from rankstudio.engine.data.letor.progress import ReadProgress
-from rankstudio.engine.data.letor.reader import make_dataset
+from rankstudio.engine.data.missing_values import Missing, Normalize
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.table_builder import Treatment
 from rankstudio.engine.data.tabular.parts import tables_by_part
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+
+SHARE = 0.5
+"""Of the memory budget, what data may take; the rest is for what is computed of them."""
+
+_LITTLE = 1 << 27  # bytes of files that always fit
+_LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
+_PACKED = 6  # times the size, which the text in a packed file has, about
+_PER_DOCUMENT = 60  # bytes beside its features
+_ID = re.compile(rb"[ \t](\d{1,7}):")
+
+Files = tuple[Path, ...]
+
+
+def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
+    """Tell whether data take more than their share of the memory budget, as far as one sees beforehand.
+
+    Parameters
+    ----------
+    parts : sequence of tuple of Path
+        The files of each part.
+    told : DataColumns
+
+    Notes
+    -----
+    O(parts): the beginning of each file is read where all of them are not small.
+    """
+    files = {path for part in parts for path in part}
+    room = SHARE * memory.budget()
+    size = sum(regular_file_size(path) for path in files)
+    if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
+        return False
+    needs = [_need(path, told) for path in files]
+    return sum(table for table, _ in needs) + max(text for _, text in needs) > room
 
 
 class PartReader:
@@ -89,8 +123,8 @@ class PartReader:
         width : int
             Number of features in all parts together.
         """
-        if found.treated and in_file(found.table.X) and found.table.X.shape[1] < width:
-            found = read_by_pieces(part, self._progress.silent(), told, self._treatment, width) or found
+        if in_file(found.table.X) and found.table.X.shape[1] < width:
+            found = self._to_disk(part, told, self._progress.silent(), width) or found
         made = {}
         for own, table in tables_by_part(found.table, name).items():
             key = (found.source.checksum, own if found.table.parts.size else "")
@@ -102,7 +136,7 @@ class PartReader:
 
     def dataset(self, found: FileContents, width: int) -> RankingDataset:
         """Return everything that was read from a file as one dataset with so many features."""
-        return make_dataset(
+        return RankingDataset.of_table(
             found.table,
             found.source,
             missing="refuse" if found.treated else self._missing,
@@ -130,14 +164,44 @@ class PartReader:
         )
 
     def _contents(self, part: Files, told: DataColumns, large: bool) -> FileContents:
-        """Read the files of a part: several of them by pieces, even if they fit into memory then."""
-        if large or len(part) > 1:
-            found = read_by_pieces(part, self._progress, told, self._treatment)
-            if found is not None:
-                return found if large else in_memory(found)
-        return read_data_file(
-            part[0], self._progress, told, refuse=self._missing == "refuse", cache=self._cache
-        )
+        """Read the files of a part."""
+        on_disk = self._to_disk(part, told, self._progress) if large else None
+        refuse = self._missing == "refuse"
+        return on_disk or read_files(part, self._progress, told, refuse=refuse, cache=self._cache)
+
+    def _to_disk(
+        self, part: Files, told: DataColumns, progress: ReadProgress, width: int = 0
+    ) -> FileContents | None:
+        """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
+        form = recognised_form(part[0], told)
+        if form == "trec":
+            return None
+        known = part_of(part, form, told, refuse=self._missing == "refuse")
+        return read_to_disk(known, progress, self._treatment, width)
+
+
+def _need(path: Path, told: DataColumns) -> tuple[float, float]:
+    """Return about how many bytes what is read from a file takes, and what it holds itself, there meanwhile.
+
+    That is nothing where its form is only read in memory.
+    """
+    form = recognised_form(path, told)
+    size = float(regular_file_size(path))
+    if form == "trec":
+        return 0.0, 0.0
+    if form == "arrow":
+        from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
+
+        return arrow_size(path), size
+    head = read_beginning(path, HEAD)
+    text = size if without_ending(path.name) == path.name else _PACKED * size
+    lines = max(head.count(b"\n"), 1)
+    width = max(map(int, set(_ID.findall(head))), default=1)
+    if form == "csv":
+        from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - as above
+
+        width = csv_width(head)
+    return text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text
 
 
 def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:

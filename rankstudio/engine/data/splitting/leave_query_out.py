@@ -94,6 +94,11 @@ class LeftOut(RankingDataset):
         return X
 
     @property
+    def from_disk(self) -> bool:
+        """False: the matrix is put together in memory, and not only to be asked."""
+        return False
+
+    @property
     def y(self) -> Floats:  # noqa: D102 - inherited
         return self._without(self.whole.y)
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.document_arrays import read_only
+from rankstudio.engine.data.dataset import Fold, RankingDataset, read_only
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 

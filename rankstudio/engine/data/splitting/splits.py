@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
@@ -284,7 +284,7 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     chosen = np.sort(queries)
     sizes = np.diff(dataset.query_ptr)
     rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
-    taken = taken_rows(dataset.X, rows, memory_mapped.folder()) if in_file(dataset.X) else dataset.X[rows]
+    taken = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
     arrays = taken, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes[chosen])])
     for array in arrays:
         array.flags.writeable = False
@@ -318,7 +318,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
         raise ParameterError("--features", unknown[0], expected)
     columns = [column for column, i in enumerate(there) if i in ids]
     if in_file(dataset.X):
-        X = chosen_columns(dataset.X, columns, memory_mapped.folder())
+        X = chosen_columns(dataset.X, columns, store.scratch_folder())
     else:
         X = np.ascontiguousarray(dataset.X[:, columns])
     return dataset.changed(
@@ -371,7 +371,7 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` before folds are more than memory, or a disk for those of files, holds."""
     if in_file(dataset.folds[0].train.X):
-        folder = memory_mapped.folder()
+        folder = store.scratch_folder()
         free = shutil.disk_usage(folder).free
         if needed > _OF_DISK * free:
             raise DatasetError(

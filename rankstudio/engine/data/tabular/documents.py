@@ -1,9 +1,10 @@
-"""From the columns of a table to documents grouped by query."""
+"""From the columns of a table to documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.letor.format_errors import MOST_FEATURES
-from rankstudio.engine.data.letor.parsed_table import Scattered, Table
-from rankstudio.engine.data.letor.query_groups import group_by_size
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.parts import PART_EXPECTED, part_code, says_parts
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns, short
-from rankstudio.engine.errors import DataError, DatasetError
+from rankstudio.engine.errors import DataError, DatasetError, shown_path
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
@@ -44,8 +46,6 @@ class TableColumns:
     n_rows : int
     column : callable
         Returns the values at a position: numbers, or objects where a value is none.
-    texts : callable
-        Returns the values at a position as they are written.
     error : RowError
     line : callable
         Returns where a row is, counted from 1.
@@ -61,7 +61,6 @@ class TableColumns:
     names: tuple[str, ...]
     n_rows: int
     column: Callable[[int], NDArray[Any]]
-    texts: Callable[[int], NDArray[Any]]
     error: RowError
     line: Callable[[int], int]
     unit: str = "row"
@@ -73,19 +72,19 @@ def read_documents(
     table: TableColumns,
     told: DataColumns,
     *,
-    sizes: Ints | None = None,
+    with_sizes: bool = False,
     refuse: bool = False,
     check: Callable[[], None] = lambda: None,
-) -> Table:
-    """Read the documents of a table.
+) -> tuple[DocumentPiece, RecognisedColumns]:
+    """Read the documents of a table, or of some rows of one.
 
     Parameters
     ----------
     table : TableColumns
     told : DataColumns
         Which of the columns are what, as far as it is said.
-    sizes : int64 array of shape (Q,), optional
-        How many documents each query has, where no column tells the query.
+    with_sizes : bool
+        Whether a file of sizes tells the queries where no column does.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
@@ -93,8 +92,10 @@ def read_documents(
 
     Returns
     -------
-    Table
-        Grouped by query, NaN where a value is missing.
+    piece : DocumentPiece
+        In the order of the table, NaN where a value is missing.
+    found : RecognisedColumns
+        What the columns are.
 
     Raises
     ------
@@ -103,18 +104,16 @@ def read_documents(
 
     Notes
     -----
-    O(mn + m log m) for m rows and n features.
+    O(mn) for m rows and n features.
     """
     found = recognise_columns(
         table.where,
         table.names,
         told,
-        with_sizes=sizes is not None,
+        with_sizes=with_sizes,
         has_header=table.has_header,
-        says_parts=lambda position: says_parts(table.texts(position)),
+        says_parts=lambda position: says_parts(table.column(position)),
     )
-    if table.n_rows == 0:
-        raise DatasetError(f"{table.where}: found no rows, expected at least one document.")
     if len(found.features) > MOST_FEATURES:
         raise DatasetError(f"{table.where}: found {len(found.features)} features, expected {MOST_FEATURES}.")
     _check_memory(table, len(found.features))
@@ -122,42 +121,128 @@ def read_documents(
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a relevance label, which is a number")
-    if found.qid is None and sizes is not None:
-        query_ptr, ids = group_by_size(table.where, sizes, table.n_rows)
-        order, scattered = np.zeros(0, dtype=np.int64), None
-    else:
-        query_ptr, ids, order, scattered = _queries(table, found.qid or 0)
+    starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     parts = _parts(table, found.part)
-    X, kept, left_out = _features(table, found, check)
+    X, kept = _features(table, found, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
         expected = "a number for every feature, because missing values are to be refused"
-        raise table.error(row, _found(table, kept[column], "nothing"), expected, True)
-    if scattered is not None:
-        X, y, parts = X[order], y[order], parts[order] if parts.size else parts
-    return Table(
-        X=X,
-        y=y,
-        query_ptr=query_ptr,
-        query_ids=ids,
-        comments=_comments(table, found, order),
-        missing=missing,
-        dense=True,
-        scattered=scattered,
-        file_rows=order,
-        feature_names=tuple(table.names[i] for i in kept) if table.has_header else (),
-        told_by=tuple("" if i is None else table.names[i] for i in (found.qid, found.label, found.part)),
-        left_out=tuple(table.names[i] or "without a name" for i in (*found.ignored, *left_out)),
-        parts=parts,
-    )
+        position = found.features[kept[column]]
+        raise table.error(row, _found(table, position, "nothing"), expected, True)
+    comments = _comments(table, found)
+    return DocumentPiece(
+        X, y, comments, missing, runs, lambda run: table.line(int(starts[run])), parts, kept
+    ), found
+
+
+class ColumnsReader:
+    """Hands the rows of tables with the same columns to a builder, some at a time.
+
+    Parameters
+    ----------
+    part : PartFiles
+    builder : TableBuilder
+    progress : ReadProgress
+    """
+
+    def __init__(self, part: PartFiles, builder: TableBuilder, progress: ReadProgress) -> None:
+        self._part = part
+        self._builder = builder
+        self._progress = progress
+        self._first: _Header | None = None
+
+    def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
+        """Take in some rows of a file; `share` is that of all that have come in with these, about.
+
+        Raises
+        ------
+        DataError
+            As of `read_documents`, and where the columns are others than before.
+        """
+        part = self._part
+        piece, found = read_documents(
+            table,
+            part.told,
+            with_sizes=part.sizes is not None,
+            refuse=part.refuse,
+            check=self._progress.check,
+        )
+        header = _Header(table.where, table.names, table.has_header, found)
+        self._first = self._first or header
+        if header.used() != self._first.used():
+            raise DatasetError(
+                tr(
+                    "{path}: found other features from row {row} on than before, expected the same columns "
+                    "with numbers in all rows and files of a part."
+                ).format(
+                    path=shown_path(path),
+                    row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
+                )
+            )
+        if piece.parts.size and not self._builder.holds_parts:
+            raise DatasetError(
+                tr(
+                    "{path}: the column {column} names the part of each document, and the file is larger "
+                    "than the memory budget allows; please write each part to a file of its own, allow more "
+                    "memory, or ignore that column."
+                ).format(path=shown_path(path), column=f'"{table.names[found.part or 0]}"')
+            )
+        self._builder.add(piece, share)
+
+    def facts(self, unit: str) -> TableFacts:
+        """Return what is known of all rows.
+
+        Raises
+        ------
+        DatasetError
+            Where there were none, or no column has numbers in all of them.
+        """
+        if self._first is None:
+            where = shown_path(self._part.paths[0])
+            raise DatasetError(
+                tr("{path}: found no rows, expected at least one document.").format(path=where)
+            )
+        names, found = self._first.names, self._first.found
+        kept = [found.features[i] for i in self._builder.features()]
+        if not kept:
+            raise no_features(self._first.where)
+        left_out = (*found.ignored, *(i for i in found.features if i not in kept))
+        return TableFacts(
+            len(kept),
+            dense=True,
+            unit=unit,
+            feature_names=tuple(names[i] for i in kept) if self._first.has_header else (),
+            left_out=tuple(names[i] or "without a name" for i in left_out),
+            told_by=self._first.used()[:3],
+        )
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The columns of some rows."""
+
+    where: str
+    names: tuple[str, ...]
+    has_header: bool
+    found: RecognisedColumns
+
+    def used(self) -> tuple[str, ...]:
+        """Return the names of the columns of query, label and part, "" for none, and of the features."""
+        told = (self.found.qid, self.found.label, self.found.part)
+        return tuple("" if i is None else self.names[i] for i in (*told, *self.found.features))
+
+
+def no_features(where: str) -> DatasetError:
+    """Return the error of a table of no features."""
+    return DatasetError(f"{where}: found no column of numbers beside query and label.")
 
 
 def _parts(table: TableColumns, position: int | None) -> Ints:
     """Return in which part each document is, where a column says so."""
     if position is None:
         return np.zeros(0, dtype=np.int64)
-    values = table.texts(position).tolist()
+    values = table.column(position).tolist()
     codes = [part_code(value) for value in values]
     if None in codes:
         row = codes.index(None)
@@ -209,12 +294,11 @@ def is_numeral(text: str) -> bool:
 
 def _features(
     table: TableColumns, found: RecognisedColumns, check: Callable[[], None]
-) -> tuple[Floats, list[int], list[int]]:
-    """Return the values of the features, their positions, and those that were left out."""
+) -> tuple[Floats, tuple[int, ...]]:
+    """Return the values of the features, and which of them have values: not those of texts, if unsure."""
     X = np.empty((table.n_rows, len(found.features)))
     kept: list[int] = []
-    left_out: list[int] = []
-    for position in found.features:
+    for i, position in enumerate(found.features):
         check()
         name = table.names[position]
         expected = f'a number, or to ignore "{short(name)}" where it is no feature'
@@ -223,29 +307,25 @@ def _features(
         except DataError:
             if position not in found.unsure:
                 raise
-            left_out.append(position)
             continue
-        kept.append(position)
+        kept.append(i)
     if not kept:
-        raise DatasetError(f"{table.where}: found no column of numbers beside query and label.")
-    return (X if not left_out else np.ascontiguousarray(X[:, : len(kept)])), kept, left_out
+        raise no_features(table.where)
+    return (X if len(kept) == X.shape[1] else np.ascontiguousarray(X[:, : len(kept)])), tuple(kept)
 
 
-def _queries(table: TableColumns, position: int) -> tuple[Ints, tuple[str, ...], Ints, Scattered | None]:
-    """Return the first row of each query, the ids by first appearance, and the order of the rows."""
+def _runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str, int]]]:
+    """Return the first row, and the id and the length, of each run of documents of one query."""
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
-    codes, unique = factorize(table.texts(position), use_na_sentinel=True)
+    codes, unique = factorize(table.column(position), use_na_sentinel=True)
     texts = [_id_text(value) for value in list(unique)]
     bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
     if bad.any():
         raise table.error(int(bad.argmax()), _found(table, position, "nothing"), "the id of a query")
-    numbers: dict[str, int] = {}
-    same = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
-    query_of, ids = same[codes], tuple(numbers)
-    query_ptr = np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)
-    order, scattered = _grouping(table, query_of, ids)
-    return query_ptr, ids, order, scattered
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    ids = (texts[code] for code in codes[starts].tolist())
+    return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
 
 
 def _id_text(value: Any) -> str:
@@ -257,29 +337,11 @@ def _id_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _grouping(table: TableColumns, query_of: Ints, ids: Sequence[str]) -> tuple[Ints, Scattered | None]:
-    """Return the rows query by query, and what to tell where documents of one do not stand together."""
-    starts = np.flatnonzero(np.diff(query_of, prepend=-1))
-    if len(starts) == len(ids):
-        return np.zeros(0, dtype=np.int64), None
-    seen: set[int] = set()
-    back: dict[int, int] = {}
-    for start, query in zip(starts.tolist(), query_of[starts].tolist(), strict=True):
-        if query in seen:
-            back.setdefault(query, start)
-        seen.add(query)
-    query, row = min(back.items(), key=lambda item: item[1])
-    scattered = Scattered(len(back), ids[query], table.line(row), table.unit)
-    return np.argsort(query_of, kind="stable"), scattered
-
-
-def _comments(table: TableColumns, found: RecognisedColumns, order: Ints) -> TextComments:
+def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
     """Return what is kept of each document: its comment, or its id as LETOR writes it."""
     if found.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
-    values = table.texts(found.comment)
-    rows = values[order] if order.size else values
-    texts = [_comment(value, found.comment_is_id) for value in rows.tolist()]
+    texts = [_comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()]
     content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
     offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
     return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

@@ -1,8 +1,8 @@
-"""Datasets of frames of pandas and polars."""
+"""The documents of frames of pandas and polars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.letor.missing_values import Missing, Normalize, check_options
-from rankstudio.engine.data.letor.reader import make_dataset
-from rankstudio.engine.data.tabular.documents import TableColumns, read_documents
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
+from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.parts import PART_WORDS, part_code
 from rankstudio.engine.data.tabular.recognition import clean_name, listed, short
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
@@ -21,62 +21,43 @@ from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 _WHERE = "The frame"
 
 
-def dataset_of_frame(
-    frame: Any,
-    *,
-    qid: str = "",
-    label: str = "",
-    features: Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    missing: Missing = "query_min",
-    normalize: Normalize = False,
-) -> RankingDataset:
-    """Make a dataset of a frame; see :meth:`RankingDataset.from_frame`."""
-    check_options(missing, normalize)
-    told = DataColumns.of(
-        {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
-    )
-    table = read_documents(frame_columns(frame), told, refuse=missing == "refuse")
-    return make_dataset(table, None, missing=missing, n_features=None, normalize=normalize)
+def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
+    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
+    part = PartFiles((Path(_WHERE),), told=told, refuse=refuse)
+    builder = TableInMemory(part.paths[0])
+    reader = ColumnsReader(part, builder, ReadProgress())
+    reader.add(part.paths[0], frame_columns(frame))
+    return builder.finish(reader.facts("row"))
 
 
-def folds_of_frame(
-    frame: Any,
-    *,
-    part: str,
-    fold: str = "",
-    name: str = "Data",
-    ignore: Sequence[str] = (),
-    **options: Any,
-) -> FoldedDataset:
-    """Make a dataset of folds of a frame; see :meth:`FoldedDataset.from_frame`."""
+def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return what each fold is called, and its rows by part; see :meth:`FoldedDataset.from_frame`.
+
+    Raises
+    ------
+    DatasetError
+        Where a column is not there, names no part, or a fold has no training part.
+    """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
-    parts = [str(value).strip().lower() for value in columns.texts(positions[part]).tolist()]
+    parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
         expected = "train, vali or test"
         raise DatasetError(
             f'{_WHERE}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
-    numbers = columns.texts(positions[fold]).tolist() if fold else [1] * columns.n_rows
+    numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(of_row.tolist()), key=lambda text: (len(text), text))
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     made = []
-    for number, one in enumerate(ids, start=1):
+    for one in ids:
         rows = {kind: np.flatnonzero((of_row == one) & (kind_of_row == kind)) for kind in PART_WORDS}
         if not rows["train"].size:
             raise DatasetError(f"{_WHERE}: found no training part of fold {short(one)}, expected one.")
-        given = {
-            kind: dataset_of_frame(_rows(frame, found), ignore=(*ignore, *positions), **options)
-            for kind, found in rows.items()
-            if found.size
-        }
-        if len({data.feature_names for data in given.values()}) > 1:
-            raise DatasetError(f"{_WHERE}: the parts of fold {short(one)} do not have the same features.")
-        made.append(Fold(number, **given))
-    return FoldedDataset(name, None, tuple(made))
+        made.append((short(one), {kind: _rows(frame, some) for kind, some in rows.items() if some.size}))
+    return made
 
 
 def _position(columns: TableColumns, name: str) -> int:
@@ -114,7 +95,7 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
     def error(row: int, found: str, expected: str, _missing: bool = False) -> DataError:
         return DatasetError(f"{where}, row {row + 1}: found {found}, expected {expected}.")
 
-    return TableColumns(where, names, int(frame.shape[0]), values, values, error, lambda row: row + 1)
+    return TableColumns(where, names, int(frame.shape[0]), values, error, lambda row: row + 1)
 
 
 def _values(series: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.comments import TakenComments
-from rankstudio.engine.data.letor.parsed_table import Table
+from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 

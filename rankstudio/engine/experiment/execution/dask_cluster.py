@@ -18,8 +18,9 @@ from distributed import wait as await_all
 from distributed.comm.addressing import get_address_host_port
 from distributed.comm.core import CommClosedError, connect
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.store import StoredEntry
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
@@ -195,7 +196,7 @@ class ClusterWorkers:
         lacking = [worker for worker, lacks in self._client.run(_lacks_part, part).items() if lacks]
         if not lacking:
             return
-        size = memory_mapped.bytes_of(part.path)
+        size = StoredEntry.open(part.path).n_bytes
         if size > _MOST_SENT:
             raise WorkerError(
                 f"The worker {lacking[0]} does not see {part.path}, and {memory.size(size)} of data are not "
@@ -241,12 +242,12 @@ class Delivery(WorkerPlugin):
 
     def __init__(self, files: FoldFiles) -> None:
         folder = Path(files.folder)
-        self._parts = {name: memory_mapped.packed(folder / name) for name in files.names}
+        self._parts = {name: StoredEntry.open(folder / name).files() for name in files.names}
 
     def setup(self, worker: Worker) -> None:
         """Write what is not there; dask calls this on the worker."""
         for name, content in self._parts.items():
-            memory_mapped.unpack(name, content)
+            shared_parts.unpack(name, content)
 
 
 async def _settle(asked: Any, future: Future[Value]) -> None:
@@ -264,11 +265,11 @@ async def _settle(asked: Any, future: Future[Value]) -> None:
 
 
 def _lacks(files: FoldFiles) -> bool:
-    return not all(memory_mapped.is_whole(files.path_of(name)) for name in files.names)
+    return not all(store.is_whole(files.path_of(name)) for name in files.names)
 
 
 def _lacks_part(part: PartFile) -> bool:
-    return not memory_mapped.is_whole(part.path)
+    return not store.is_whole(part.path)
 
 
 def _check(client: Client, address: str) -> None:

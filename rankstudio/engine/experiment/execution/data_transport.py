@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
@@ -147,7 +147,7 @@ class FoldFiles:
     def path_of(self, name: str) -> Path:
         """Return where a part is on the machine that asks: in the files's folder, else in its own."""
         shared = Path(self.folder) / name
-        return shared if memory_mapped.is_whole(shared) else memory_mapped.folder() / name
+        return shared if store.is_whole(shared) else store.scratch_folder() / name
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number, its arrays mapped into memory.
@@ -158,7 +158,7 @@ class FoldFiles:
             Where this machine does not have them, or they are damaged.
         """
         train, vali, test = (
-            memory_mapped.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
+            shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
         )
         assert train is not None  # every fold has one
         return Fold(number, train, vali, test)
@@ -187,7 +187,7 @@ class WholeFile(FoldFiles):
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`FoldFiles.fold`."""
-        return left_out_fold(memory_mapped.open_kept(self.path_of(self.whole)), number - 1)
+        return left_out_fold(shared_parts.open_kept(self.path_of(self.whole)), number - 1)
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
@@ -200,11 +200,11 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     """
     first = folds[0].train if folds else None
     if isinstance(first, LeftOut):
-        return WholeFile(str(memory_mapped.folder()), {}, memory_mapped.keep([first.whole])[0])
+        return WholeFile(str(store.scratch_folder()), {}, shared_parts.keep([first.whole])[0])
     found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
-    names = dict(zip(found, memory_mapped.keep(list(found.values())), strict=True))
+    names = dict(zip(found, shared_parts.keep(list(found.values())), strict=True))
     parts = {
         fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _NAMES)
         for fold in folds
     }
-    return FoldFiles(str(memory_mapped.folder()), parts)
+    return FoldFiles(str(store.scratch_folder()), parts)

@@ -128,7 +128,7 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     They are spawned: a copy of this process by fork would have the locks of its threads, but not the threads.
     """
     # Where kernels are kept is found out here, once: the processes inherit it.
-    from rankstudio.engine.data.letor import _line_kernel  # noqa: F401, PLC0415 - to load it is all
+    from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _count(count)
     with ExitStack() as stack:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
+from rankstudio.engine.data.shared_parts import KeptPart
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.session import Sums
 from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
@@ -44,17 +45,17 @@ class PartFile:
     def path(self) -> Path:
         """Where it is on the machine that asks."""
         shared = Path(self.folder) / self.name
-        return shared if memory_mapped.is_whole(shared) else memory_mapped.folder() / self.name
+        return shared if store.is_there(shared) else store.scratch_folder() / self.name
 
     def open(self) -> ShardedQueryData:
-        """Return it, its arrays mapped into memory.
+        """Return it, its arrays mapped into memory; each shard is checked when it is first needed.
 
         Raises
         ------
         FileAccessError
             Where this machine does not have it, or it is damaged.
         """
-        part = memory_mapped.open_kept(self.path)
+        part = KeptPart(self.path).dataset()
         return ShardedQueryData(
             part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading
         )
@@ -105,6 +106,7 @@ class _Session:
 
     def __init__(self, call: ShardCall, data: ShardedQueryData) -> None:
         self._data = data
+        self._part = KeptPart(call.part.path)
         room = budget() / 2 / threads.processors() if call.room is None else call.room
         self._room = Room(room)
         self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
@@ -112,6 +114,8 @@ class _Session:
 
     def answer(self, call: ShardCall) -> Sums | None:
         with self._locks[call.index]:  # a call that was given up may still be at work
+            if call.index not in self._states:
+                self._part.check(self._data.shards[call.index].rows)
             data, found = self._data.shard(call.index), self._states.pop(call.index, None)
             if found is not None and call.work.replayed and found[2] != call.heard:
                 found[1].close()

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
@@ -268,11 +268,7 @@ def written(data: ShardedQueryData) -> PartFile:
     ranks = data.grading.found_ranks
     key = "written", ranks is not None
     known: PartFile | None = data.remembered.get(key)
-    if (
-        known is not None
-        and Path(known.folder) == memory_mapped.folder()
-        and memory_mapped.is_whole(known.path)
-    ):
+    if known is not None and Path(known.folder) == store.scratch_folder() and store.is_whole(known.path):
         return known
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
@@ -288,6 +284,6 @@ def written(data: ShardedQueryData) -> PartFile:
         greatest_grade=data.grading.greatest_grade,
     )
     part.grading.find_now(by_id=ranks is not None)
-    made = PartFile(str(memory_mapped.folder()), memory_mapped.keep([part])[0], data.documents)
+    made = PartFile(str(store.scratch_folder()), shared_parts.keep([part])[0], data.documents)
     data.remembered[key] = made
     return made

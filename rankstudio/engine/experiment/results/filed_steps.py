@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, overload
 from weakref import WeakValueDictionary, finalize
 
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
 from rankstudio.engine.experiment.results.results import PathResult
@@ -23,7 +23,7 @@ Keeper = Callable[[PathResult], PathResult]
 
 def path_keeper(plan: Plan) -> Keeper:
     """Return what keeps the paths of a run: in memory, or of leave-query-out with their steps in a file."""
-    return StepsFile(memory_mapped.folder()).keep if plan.protocol == LEAVE_QUERY_OUT else _as_it_is
+    return StepsFile(store.scratch_folder()).keep if plan.protocol == LEAVE_QUERY_OUT else _as_it_is
 
 
 def _as_it_is(path: PathResult) -> PathResult:

@@ -13,16 +13,18 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import struct
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rankstudio.engine.errors import StoreError, StudyInUseError
-from rankstudio.engine.experiment.storage import sqlite_log, sqlite_schema, study_rows
-from rankstudio.engine.experiment.storage.study_rows import VERSION, Row
+from rankstudio.engine.experiment.storage import study_rows
+from rankstudio.engine.experiment.storage.study_rows import TABLES, VERSION, Row
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import create_file
 
@@ -45,6 +47,23 @@ _IN_WORDS = {
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _FOREIGN,
 }
+
+_ACTIVE = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+"""How much there is in a file that does something by itself when it is written or read."""
+_TYPES = """
+    SELECT m.name, c.name, c.type, c."notnull", c.pk
+    FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
+_KEYS = """
+    SELECT m.name, k.seq, c.name, c.seqno, k."unique"
+    FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
+    WHERE m.type = 'table' AND k.origin <> 'c'"""
+
+_HEADER = struct.Struct(">8I")
+"""Magic number, version, size of a page, sequence, two salts, checksum in two parts."""
+_FRAME = struct.Struct(">6I")
+"""Page, size of the database where a commit ends, two salts, checksum in two parts."""
+_READ_AT = 16
+"""Where the index of a log, which SQLite makes when it reads one, says how many frames it has read."""
 
 
 class StudyFile:
@@ -136,7 +155,7 @@ class StudyFile:
                         "finished from here on is not stored."
                     ).format(path=self.path)
                 )
-            with sqlite_schema.all_or_nothing(self._db):
+            with _all_or_nothing(self._db):
                 yield self._db
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -263,7 +282,7 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     _refuse_long_name(path)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        sqlite_schema.make_tables(db)
+        _make_tables(db)
         fill(db)
         content = db.serialize()
     try:
@@ -327,14 +346,14 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
             )
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
-        if log and not sqlite_log.is_whole(place):
+        if log and not _log_is_whole(place):
             raise StoreError(
                 tr(
                     "{path}-wal: the log of the study is damaged, and what was stored last is in it; "
                     "without this file the study opens as it was before."
                 ).format(path=path)
             )
-        if sqlite_schema.is_foreign(db):
+        if _is_foreign(db):
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
 
 
@@ -369,3 +388,80 @@ def _owner(path: Path) -> str:
         return tr("process {number}").format(number=number)
     except (OSError, ValueError):
         return tr("another program")
+
+
+def _make_tables(db: sqlite3.Connection) -> None:
+    """Make the tables of a study in an empty database."""
+    db.executescript(f"{TABLES} PRAGMA user_version = {VERSION}")
+
+
+@contextmanager
+def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
+    """Do what is within as one transaction, rolled back where it fails."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # SQLite itself may have rolled back
+            db.execute("ROLLBACK")
+        raise
+
+
+def _is_foreign(db: sqlite3.Connection) -> bool:
+    """Tell whether a file lacks a table of a study, has it otherwise, or does something by itself."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        _make_tables(empty)
+        ours = _columns(empty)
+    return bool(db.execute(_ACTIVE).fetchone()[0]) or not ours <= _columns(db)
+
+
+def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
+    """Return each column of each table with its type, and its place in each key."""
+    return {*db.execute(_TYPES), *db.execute(_KEYS)}
+
+
+def _log_is_whole(path: Path) -> bool:
+    """Return whether SQLite, which has just read a database, found all that was committed in its log.
+
+    SQLite itself passes over what is damaged in a log, and all that comes after. See "WAL-mode File Format"
+    and "The WAL-Index File Format" in its documentation.
+
+    Of the commit that was being written when the computer went down there may be frames behind those that
+    SQLite took; of two commits there cannot be.
+    """
+    try:
+        with Path(f"{path}-wal").open("rb") as log, Path(f"{path}-shm").open("rb") as index:
+            start = log.read(_HEADER.size)
+            if len(start) < _HEADER.size:
+                return True  # nothing was committed yet
+            values = _HEADER.unpack(start)
+            if values[6:] != _checksum(start[:24], values[0] & 1 == 1):
+                return not log.read(_FRAME.size)
+            index.seek(_READ_AT)
+            n_read = int.from_bytes(index.read(4), sys.byteorder)
+            return _commits(log, n_read, values[2], values[4:6]) < 2
+    except OSError:
+        return True  # there is none
+
+
+def _commits(log: BinaryIO, n_read: int, page: int, salts: tuple[int, ...]) -> int:
+    """Return how many commits of a log's present round there are behind the frames that were read."""
+    found = 0
+    at = _HEADER.size + n_read * (_FRAME.size + page)
+    while True:
+        log.seek(at)
+        start = log.read(_FRAME.size)
+        if len(start) < _FRAME.size:
+            return found
+        values = _FRAME.unpack(start)
+        found += values[1] > 0 and values[2:4] == salts
+        at += _FRAME.size + page
+
+
+def _checksum(content: bytes, big: bool) -> tuple[int, int]:
+    one = other = 0
+    for a, b in struct.iter_unpack(">2I" if big else "<2I", content):
+        one = (one + a + other) & 0xFFFFFFFF
+        other = (other + b + one) & 0xFFFFFFFF
+    return one, other

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 
 
@@ -78,7 +78,7 @@ class Scratch:
         if not count or self._room.taken(8 * count, spare):
             self._taken += 8 * count
             return np.empty(shape)
-        array = empty_in_file(shape, self._room.folder or memory_mapped.folder())
+        array = empty_in_file(shape, self._room.folder or store.scratch_folder())
         self._mapped.append(array)
         return array
 

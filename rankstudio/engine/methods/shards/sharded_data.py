@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints, unwritable
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import store
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession
@@ -122,7 +122,7 @@ class ShardedQueryData:
         if self.source is not None:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
-        X = empty_in_file(shape, memory_mapped.folder()) if in_file(self.X) else np.empty(shape)
+        X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
         return replace(self, X=X, validation=None, source=self, columns=tuple(columns))
 
     def column(self, feature: int) -> Floats:

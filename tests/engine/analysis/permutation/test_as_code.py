@@ -12,7 +12,7 @@ import pytest
 from rankstudio.cli import main
 from rankstudio.engine.analysis.permutation.as_code import permutation_as_command, permutation_as_python
 from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.runner import open_data

@@ -19,7 +19,7 @@ from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.parameters import AUC, EACH, PARAMETERS, SELECTION, VARIED
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -9,9 +9,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.csv_columns import columns_of_bytes, columns_of_lines
-from rankstudio.engine.data.preferences.csv_file import read_preference_file
-from rankstudio.engine.data.trec.lines import quoted, read_text
+from rankstudio.engine.data.preferences.csv_file import (
+    columns_of_bytes,
+    columns_of_lines,
+    read_preference_file,
+)
+from rankstudio.engine.data.text_lines import quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError
 
 EXPECTED = "qid,winner,loser, and magnitude and weight where they are not 1"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.preferences.label_preferences import sample_preferences
+from rankstudio.engine.data.preferences.preferences import sample_preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 
 

@@ -17,7 +17,7 @@ from experiment.local_cluster import LocalCluster
 from experiment.shard_works import DeflationWork, DyingWork, SumWork
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data import memory_mapped
+from rankstudio.engine.data import shared_parts
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution import shard_calls
@@ -145,13 +145,13 @@ def test_a_state_that_heard_another_number_of_messages_begins_anew(
 def test_data_in_memory_are_written_once_for_all_works_and_again_when_they_are_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, keep, kept = problem(), memory_mapped.keep, list[str]()
+    data, keep, kept = problem(), shared_parts.keep, list[str]()
 
     def counted(parts: Sequence[RankingDataset]) -> list[str]:
         kept.extend(names := keep(parts))
         return names
 
-    monkeypatch.setattr(memory_mapped, "keep", counted)
+    monkeypatch.setattr(shared_parts, "keep", counted)
     first = written(data)
     assert written(data) == first
     assert len(kept) == 1

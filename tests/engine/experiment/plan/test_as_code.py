@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankstudio.cli import command_line, main
 from rankstudio.cli.run_options import plan_from
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan

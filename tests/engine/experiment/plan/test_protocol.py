@@ -8,7 +8,7 @@ import pytest
 
 from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split
 from rankstudio.engine.errors import DatasetError, PlanError

@@ -11,7 +11,7 @@ from experiment.small import dataset
 from experiment.storage.test_study import PLAN, fill, finished
 
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.reports import results_as_dict

@@ -20,7 +20,7 @@ from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, results_as_dict

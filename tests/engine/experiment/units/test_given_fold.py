@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.letor.writer import save_letor
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -14,8 +14,7 @@ from kernel_oracles import features_of, kernel_matrix, spanned
 from scipy.sparse import csr_array
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.preferences.label_preferences import sample_preferences
-from rankstudio.engine.data.preferences.preferences import Preferences
+from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan

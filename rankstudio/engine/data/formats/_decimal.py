@@ -1,0 +1,293 @@
+"""Decimal text to the nearest double, inside numba.
+
+The result is the very double that Python's ``float()`` gives. Three roads lead there: exact arithmetic for
+short numbers (Clinger 1990), the 128-bit product of Lemire ("Number parsing at a gigabyte per second", 2021,
+sections 5 to 9) for the up to 19 digits that ``repr`` writes, and for the few others the status `HARD`, which
+asks the caller to use ``float()`` itself.
+
+Text is read by address, eight bytes at a time: what lets one core parse some hundred megabytes a second. The
+kernels hand addresses to each other, not arrays: at every call that takes an array numba counts references,
+with atomic operations that cost more than parsing a number does. Whoever calls them keeps the text alive and
+ends it with newlines. The order of bytes is that of little-endian machines, as every machine is that numba
+compiles for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from rankstudio.engine.support.jit import inlined, subroutine
+
+_U8 = np.uint64(8)
+_ZERO_DIGITS = np.uint64(0x3030303030303030)
+_OVER_NINE = np.uint64(0x7676767676767676)
+_HIGH_BITS = np.uint64(0x8080808080808080)
+_LOW_BITS = np.uint64(0x0101010101010101)
+_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
+_PAIRS = np.uint64(0x000000FF000000FF)
+_HUNDREDS_AND_MILLIONS = np.uint64(100 + (1_000_000 << 32))
+_ONES_AND_TEN_THOUSANDS = np.uint64(1 + (10_000 << 32))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def byte_at(typing_context: Any, address: Any) -> Any:
+    """Load the byte at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(place), ir.IntType(64))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def word_at(typing_context: Any, address: Any) -> Any:
+    """Load the eight bytes at an address, which need not be aligned."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        return builder.load(place, align=1)
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes(typing_context: Any, source: Any, target: Any, length: Any) -> Any:
+    """Copy bytes from one address to another; the two stretches must not overlap."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        places = [builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in args[:2]]
+        cgutils.raw_memcpy(builder, dst=places[1], src=places[0], count=args[2], itemsize=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """Count the zero bits below the lowest one bit: 64 for zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@inlined
+def leading_digits(word: np.uint64) -> int:
+    """Count the decimal digits that a word begins with: 0 to 8."""
+    digits = word ^ _ZERO_DIGITS
+    others = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
+    return int(_trailing_zeros(others)) >> 3
+
+
+@inlined
+def digits_value(word: np.uint64, count: int) -> np.uint64:
+    """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell."""
+    digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)  # as if zeros stood before them
+    pairs = digits * np.uint64(10) + (digits >> _U8)
+    upper = (pairs & _PAIRS) * _HUNDREDS_AND_MILLIONS
+    lower = ((pairs >> np.uint64(16)) & _PAIRS) * _ONES_AND_TEN_THOUSANDS
+    return (upper + lower) >> np.uint64(32)
+
+
+@inlined
+def next_newline(i: int) -> int:
+    """Return the address of the first newline at or behind an address."""
+    while True:
+        word = word_at(i) ^ _NEWLINES
+        found = (word - _LOW_BITS) & ~word & _HIGH_BITS
+        if found != 0:
+            return i + (int(_trailing_zeros(found)) >> 3)
+        i += 8
+
+
+@inlined
+def read_six_decimals(i: int) -> int:
+    """Return 10^6 times the number at an address if it is written like ``0.123456``, else -1."""
+    word = word_at(i)
+    if (word >> _U8) & np.uint64(0xFF) != 46:
+        return -1
+    digits = (word & ~np.uint64(0xFFFF)) | ((word & np.uint64(0xFF)) << _U8) | np.uint64(0x30)  # "00123456"
+    count = leading_digits(digits)
+    if count < 8:
+        return -1
+    return int(digits_value(digits, count))  # not 8: a literal would be compiled for on its own
+
+
+OK, NOT_A_NUMBER, HARD = 0, 1, 2
+
+_EXACT_POWER = 22  # 10^22 is the last power of ten that a double holds exactly
+_POWER_OF_TEN = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
+_TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
+_LARGEST_EXACT = 1 << 53
+_MOST_DIGITS = 19  # what always fits into 64 bits
+_LEAST_POWER, _GREATEST_POWER = -300, 288  # with up to 19 digits this stays clear of subnormals and infinity
+
+
+def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return 5^q for every q in range, as the two halves of 128 bits with the leading bit set."""
+    high, low = [], []
+    for q in range(_LEAST_POWER, _GREATEST_POWER + 1):
+        power = 5 ** abs(q)
+        bits = power.bit_length()
+        if q >= 0:
+            value = power << (128 - bits) if bits <= 128 else power >> (bits - 128)
+        else:  # the reciprocal; rounded up where 5^-q fits into 64 bits, so that division by it stays exact
+            value = (1 << (bits + 127)) // power + (q >= -27)
+        high.append(value >> 64)
+        low.append(value & 0xFFFFFFFFFFFFFFFF)
+    return np.array(high, dtype=np.uint64), np.array(low, dtype=np.uint64)
+
+
+_FIVE_HIGH, _FIVE_LOW = _powers_of_five()
+
+_U1 = np.uint64(1)
+_U32 = np.uint64(32)
+_LOW32 = np.uint64(0xFFFFFFFF)
+_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+_NINE_ONES = np.uint64(0x1FF)
+_FRACTION = np.uint64((1 << 52) - 1)
+
+
+@inlined
+def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the 128 bits of a × b as (high, low)."""
+    a1, a0 = a >> _U32, a & _LOW32
+    b1, b0 = b >> _U32, b & _LOW32
+    low = a0 * b0
+    middle = a1 * b0 + (low >> _U32)
+    other = a0 * b1 + (middle & _LOW32)
+    return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (low & _LOW32)
+
+
+@subroutine
+def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
+    """Return (digits × 10^power, status), digits being a uint64 greater than 0."""
+    if power < _LEAST_POWER or power > _GREATEST_POWER:
+        return 0.0, HARD
+    shift = np.uint64(0)
+    while digits >> np.uint64(63) == 0:
+        digits <<= _U1
+        shift += _U1
+    high, low = _product(digits, _FIVE_HIGH[power - _LEAST_POWER])
+    if high & _NINE_ONES == _NINE_ONES:  # the lower half of the power can still decide
+        carry, _ = _product(digits, _FIVE_LOW[power - _LEAST_POWER])
+        low += carry
+        if low < carry:
+            high += _U1
+    if low == _ONES and (power < -27 or power > 55):
+        return 0.0, HARD
+    upper = high >> np.uint64(63)
+    drop = upper + np.uint64(9)
+    mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
+    if low <= _U1 and -4 <= power <= 23 and mantissa & np.uint64(3) == _U1 and mantissa << drop == high:
+        mantissa -= _U1  # exactly half way: to even
+    mantissa = (mantissa + (mantissa & _U1)) >> _U1
+    exponent = ((217706 * power) >> 16) + 1086 + np.int64(upper) - np.int64(shift)
+    if mantissa >> np.uint64(53) != 0:
+        mantissa >>= _U1
+        exponent += 1
+    bits = (mantissa & _FRACTION) | (np.uint64(exponent) << np.uint64(52))
+    return np.uint64(bits).view(np.float64), OK
+
+
+@subroutine
+def _significant(begin: int, end: int) -> int:
+    """Count the digits between two addresses that are not leading zeros."""
+    count = 0
+    for i in range(begin, end):
+        if byte_at(i) != 46 and (count > 0 or byte_at(i) != 48):  # "." and "0"
+            count += 1
+    return count
+
+
+@subroutine
+def read_exponent(i: int) -> tuple[int, int]:
+    """Read what follows an ``e``: return (exponent, address behind it), the address -1 if there is none."""
+    negative = byte_at(i) == 45
+    if negative or byte_at(i) == 43:
+        i += 1
+    begin = i
+    value = 0
+    while True:
+        digit = byte_at(i) - 48
+        if digit < 0 or digit > 9:
+            break
+        if value < 1_000_000:  # beyond that every exponent means the same
+            value = value * 10 + digit
+        i += 1
+    if i == begin:
+        return 0, -1
+    return (-value if negative else value), i
+
+
+@subroutine
+def read_number(i: int) -> tuple[float, int, int]:
+    """Read a decimal number.
+
+    Parameters
+    ----------
+    i : int
+        The address where it begins. The text must go on for eight bytes behind the number, the first of
+        them no part of a number.
+
+    Returns
+    -------
+    value : float
+        The nearest double where status is `OK`.
+    end : int
+        The address behind the number.
+    status : int
+        `OK`, `NOT_A_NUMBER`, or `HARD`: a number, to be converted by ``float()``.
+    """
+    negative = byte_at(i) == 45
+    if negative or byte_at(i) == 43:
+        i += 1
+    begin = i
+    digits = np.uint64(0)
+    digit = np.uint64(byte_at(i)) - np.uint64(48)  # wraps around to something large for what is no digit
+    while digit <= np.uint64(9):
+        digits = digits * np.uint64(10) + digit
+        i += 1
+        digit = np.uint64(byte_at(i)) - np.uint64(48)
+    count = i - begin
+    power = 0
+    if byte_at(i) == 46:
+        i += 1
+        point = i
+        width = 8
+        while width == 8:
+            word = word_at(i)
+            width = leading_digits(word)
+            if width > 0:
+                digits = digits * _TENS[width] + digits_value(word, width)
+                i += width
+        power = point - i
+        count += i - point
+    if count == 0:
+        return 0.0, i, NOT_A_NUMBER
+    end = i
+    if byte_at(i) == 101 or byte_at(i) == 69:
+        exponent, i = read_exponent(i + 1)
+        if i < 0:
+            return 0.0, end, NOT_A_NUMBER
+        power += exponent
+    if count > _MOST_DIGITS and _significant(begin, end) > _MOST_DIGITS:
+        return 0.0, i, HARD
+    status = OK
+    if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
+        value = float(np.int64(digits))
+        value = value / _POWER_OF_TEN[-power] if power < 0 else value * _POWER_OF_TEN[power]
+    elif digits == np.uint64(0):
+        value = 0.0
+    else:
+        value, status = nearest_double(digits, power)
+    return (-value if negative else value), i, status

@@ -1,0 +1,391 @@
+"""The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
+
+Every function here expects a text that goes on with newlines for some bytes behind its end (see files.py),
+which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
+from rankstudio.engine.data.formats._decimal import (
+    HARD,
+    NOT_A_NUMBER,
+    OK,
+    byte_at,
+    copy_bytes,
+    next_newline,
+    read_number,
+    read_six_decimals,
+    word_at,
+)
+from rankstudio.engine.data.formats.letor_errors import (
+    BAD_FEATURE,
+    BAD_LABEL,
+    BAD_VALUE,
+    EMPTY_QID,
+    ID_REPEATED,
+    ID_TOO_LARGE,
+    ID_ZERO,
+    NO_QID,
+)
+from rankstudio.engine.support.jit import inlined, kernel, subroutine
+
+ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
+NEWLINE, HASH = 10, 35
+_TAB, _RETURN, _SPACE, _COLON = 9, 13, 32, 58
+_MOST_ID_DIGITS = 18
+
+
+@inlined
+def is_blank(byte: int) -> bool:
+    """Tell whether a byte is a blank."""
+    return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: PLR1714 - numba compares, never hashes
+
+
+@inlined
+def ends_token(byte: int) -> bool:
+    """Tell whether a byte ends a token."""
+    return is_blank(byte) or byte == NEWLINE or byte == HASH  # noqa: PLR1714
+
+
+@inlined
+def skip_blanks(i: int) -> int:
+    """Return the address of the first byte that is no blank."""
+    while is_blank(byte_at(i)):
+        i += 1
+    return i
+
+
+@inlined
+def skip_token(i: int) -> int:
+    """Return the address behind the token that begins here."""
+    while not ends_token(byte_at(i)):
+        i += 1
+    return i
+
+
+@subroutine
+def _skip_missing(i: int) -> int:
+    """Return the address behind a ``null`` or ``nan`` of any case, or -1 where there is none."""
+    signed = byte_at(i) == 43 or byte_at(i) == 45
+    if signed:
+        i += 1
+    if byte_at(i) | 32 != 110:
+        return -1
+    if byte_at(i + 1) | 32 == 97 and byte_at(i + 2) | 32 == 110:
+        return i + 3
+    if (
+        byte_at(i + 1) | 32 == 117
+        and byte_at(i + 2) | 32 == 108
+        and byte_at(i + 3) | 32 == 108
+        and not signed
+    ):
+        return i + 4
+    return -1
+
+
+@inlined
+def read_value(i: int) -> tuple[float, int, int]:
+    """Read the value of a feature: return (value, address behind it, status)."""
+    millionths = read_six_decimals(i)
+    if millionths >= 0 and ends_token(byte_at(i + 8)):  # how LETOR's files write nearly everything
+        return millionths / 1e6, i + 8, OK
+    value, end, status = read_number(i)
+    if status != NOT_A_NUMBER and ends_token(byte_at(end)):
+        return value, end, status
+    end = _skip_missing(i)
+    if end > 0 and ends_token(byte_at(end)):
+        return np.nan, end, ABSENT
+    return 0.0, i, NOT_A_NUMBER
+
+
+@inlined
+def read_id(i: int) -> tuple[int, int]:
+    """Read a feature id and its colon: return (id, address behind them), -1 if they are not there."""
+    begin = i
+    number = 0
+    digit = byte_at(i) - 48
+    while 0 <= digit <= 9 and i - begin < _MOST_ID_DIGITS:
+        number = number * 10 + digit
+        i += 1
+        digit = byte_at(i) - 48
+    if i == begin or byte_at(i) != _COLON:
+        return 0, -1
+    return number, i + 1
+
+
+@inlined
+def next_document(i: int, stop: int) -> int:
+    """Return the address of the next line that is neither blank nor only a comment, or ``stop``."""
+    while i < stop:
+        i = skip_blanks(i)
+        if byte_at(i) == HASH:
+            i = next_newline(i)
+        if byte_at(i) != NEWLINE:
+            return i
+        i += 1
+    return stop
+
+
+FINE = 0  # and otherwise one of the problems of diagnosis.py
+
+# Columns of the span table: where in the text a row's query id and comment are.
+QID_BEGIN, QID_END, COMMENT_BEGIN, COMMENT_END = range(4)
+
+# Entries of the tally that parse() fills.
+ROWS, VALUES, GREATEST_ID, ERROR, ERROR_AT, FIRST_MISSING, HARD_TOKENS = range(7)
+TALLY_SIZE = 7
+
+FAILED = -1  # stands for the address behind what could not be read
+_QID, _LOW_HALF = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
+
+
+@subroutine
+def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
+    """Leave a number to ``float()``; where the table is full only count it."""
+    count = tally[HARD_TOKENS]
+    if count < hard.shape[0]:
+        hard[count, 0] = row
+        hard[count, 1] = column
+        hard[count, 2] = begin
+        hard[count, 3] = end
+    tally[HARD_TOKENS] = count + 1
+
+
+@inlined
+def _read_label(i: int, base: int, row: int, n: int, y: Floats, hard: Ints, tally: Ints) -> int:
+    """Read the label of a row; return the address behind it."""
+    value, end, status = read_number(i)
+    if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
+        tally[ERROR], tally[ERROR_AT] = BAD_LABEL, i - base
+        return FAILED
+    y[row] = value
+    if status == HARD:
+        _note_hard(hard, tally, row, n, i - base, end - base)
+    return end
+
+
+@inlined
+def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
+    """Find the query id of a row; return the address behind it."""
+    i = skip_blanks(i)
+    if word_at(i) & _LOW_HALF != _QID:
+        tally[ERROR], tally[ERROR_AT] = NO_QID, i - base
+        return FAILED
+    begin = i + 4
+    i = skip_token(begin)
+    if i == begin:
+        tally[ERROR], tally[ERROR_AT] = EMPTY_QID, begin - base
+        return FAILED
+    spans[row, QID_BEGIN] = begin - base
+    spans[row, QID_END] = i - base
+    return i
+
+
+@inlined
+def _same_query(base: int, row: int, spans: Ints) -> bool:
+    """Tell whether a row has the query id of the row before it."""
+    length = spans[row, QID_END] - spans[row, QID_BEGIN]
+    if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
+        return False
+    before, here = base + spans[row - 1, QID_BEGIN], base + spans[row, QID_BEGIN]
+    for k in range(length):  # noqa: SIM110 - numba has no all()
+        if byte_at(before + k) != byte_at(here + k):
+            return False
+    return True
+
+
+@subroutine
+def _mark_ids(begin: int, end: int, shift: int, seen: Ints, row: int) -> None:
+    """Note which ids there are between two addresses; they have been read before."""
+    i = skip_blanks(begin)
+    while i < end:
+        number, _ = read_id(i)
+        number += shift
+        if number < seen.shape[0]:
+            seen[number] = row
+        i = skip_blanks(skip_token(i))
+
+
+@subroutine
+def _is_repeated(number: int, seen: Ints, row: int) -> bool:
+    """Tell whether an id was in this row before, and note it. Ids beyond the width wait for the next pass."""
+    if number >= seen.shape[0]:
+        return False
+    before = bool(seen[number] == row)
+    seen[number] = row
+    return before
+
+
+@inlined
+def _id_problem(number: int, end: int, most_features: int) -> int:
+    """Return what is wrong with a feature id, or FINE."""
+    if end < 0:
+        return BAD_FEATURE
+    if number == 0:
+        return ID_ZERO
+    return ID_TOO_LARGE if number > most_features else FINE
+
+
+@inlined
+def _read_features(
+    i: int,
+    base: int,
+    row: int,
+    most_features: int,
+    shift: int,
+    X: Floats,
+    missing: Ints,
+    seen: Ints,
+    hard: Ints,
+    tally: Ints,
+) -> int:
+    """Read the features of a row; return the address behind them, which is that of a comment or a newline."""
+    n = X.shape[1]
+    first = i
+    previous, greatest, count = 0, 0, 0
+    ascending = True
+    problem, place = FINE, 0
+    while True:
+        i = skip_blanks(i)
+        if byte_at(i) == NEWLINE or byte_at(i) == HASH:
+            break
+        number, begin = read_id(i)
+        number += shift
+        problem, place = _id_problem(number, begin, most_features), i
+        if problem != FINE:
+            break
+        if number <= previous and ascending:
+            ascending = False
+            _mark_ids(first, i, shift, seen, row)
+        if not ascending and _is_repeated(number, seen, row):
+            problem = ID_REPEATED
+            break
+        previous = number
+        value, i, status = read_value(begin)
+        if status == NOT_A_NUMBER:
+            problem, place = BAD_VALUE, begin
+            break
+        greatest = number if number > greatest else greatest
+        count += 1
+        if status == ABSENT and tally[FIRST_MISSING] < 0:
+            tally[FIRST_MISSING] = begin - base
+        if number > n:
+            continue
+        X[row, number - 1] = value
+        if status == ABSENT:
+            missing[number - 1] += 1
+        elif status == HARD:
+            _note_hard(hard, tally, row, number - 1, begin - base, i - base)
+    tally[VALUES] += count
+    tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
+    if problem != FINE:
+        tally[ERROR], tally[ERROR_AT] = problem, place - base
+        return FAILED
+    return i
+
+
+@inlined
+def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
+    """Find the comment of a row, if there is one; return the address behind the line."""
+    begin = i
+    if byte_at(i) == HASH:
+        begin += 1
+        i = next_newline(i)
+    end = i
+    while end > begin and is_blank(byte_at(end - 1)):
+        end -= 1
+    spans[row, COMMENT_BEGIN] = begin - base
+    spans[row, COMMENT_END] = end - base
+    return i + 1
+
+
+@kernel
+def parse(
+    text: Bytes,
+    begin: int,
+    end: int,
+    row: int,
+    most_features: int,
+    shift: int,
+    with_query: bool,
+    X: Floats,
+    y: Floats,
+    spans: Ints,
+    new_query: Bools,
+    missing: Ints,
+    seen: Ints,
+    hard: Ints,
+    tally: Ints,
+) -> None:
+    """Parse the lines of ``text[begin:end]`` into the rows from ``row`` on, up to the first error.
+
+    Parameters
+    ----------
+    text : uint8 array
+        LETOR text, padded.
+    begin, end : int
+        Beginnings of lines.
+    row : int
+        Where the first document of these lines goes.
+    most_features : int
+        A larger feature id is an error.
+    shift : int
+        Added to the ids: 1 where they begin at 0.
+    with_query : bool
+        Whether the query stands behind the label; if not, all spans of ids are empty.
+    X : float64 array of shape (rows, n)
+        Zeros. A feature with an id over n (and not over ``most_features``) is not stored, but shows in the
+        tally; NaN stands for a missing value.
+    y : float64 array of shape (rows,)
+        Labels.
+    spans : int64 array of shape (rows, 4)
+        Where the query id and the comment of each row are.
+    new_query : bool array of shape (rows,)
+        Whether a row's query id differs from that of the row before it; true for the first row here.
+    missing : int64 array of shape (n,)
+        Number of missing values, added to.
+    seen : int64 array of shape (n + 1,)
+        Filled with -1; in which row an id was last seen, where ids do not ascend.
+    hard : int64 array of shape (capacity, 4)
+        Filled with the tokens left to ``float()``: row, column (n for the label), begin, end.
+    tally : int64 array of shape (TALLY_SIZE,)
+        Zeros; filled with what was counted and with the first error. ``HARD_TOKENS`` may exceed the
+        capacity: then the caller must come again with a larger table.
+
+    Notes
+    -----
+    O(end - begin).
+    """
+    base = text.ctypes.data
+    stop = base + end
+    first_row = row
+    tally[FIRST_MISSING] = -1
+    i = next_document(base + begin, stop)
+    while i < stop:
+        i = _read_label(i, base, row, X.shape[1], y, hard, tally)
+        if i == FAILED:
+            break
+        if with_query:
+            i = _read_query(i, base, row, spans, tally)
+            if i == FAILED:
+                break
+        else:
+            spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
+        new_query[row] = row == first_row or not _same_query(base, row, spans)
+        i = _read_features(i, base, row, most_features, shift, X, missing, seen, hard, tally)
+        if i == FAILED:
+            break
+        i = next_document(_read_comment(i, base, row, spans), stop)
+        row += 1
+    tally[ROWS] = row - first_row
+
+
+@kernel
+def gather(text: Bytes, begin: Ints, end: Ints, offsets: Ints, out: Bytes) -> None:
+    """Copy the spans ``text[begin[r]:end[r]]`` to ``out[offsets[r]:offsets[r + 1]]``."""
+    source, target = text.ctypes.data, out.ctypes.data
+    for r in range(begin.shape[0]):
+        copy_bytes(source + begin[r], target + offsets[r], end[r] - begin[r])

@@ -1,0 +1,312 @@
+"""Parquet, Feather and Arrow files: read some rows at a time, and written so."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.file_access import PARQUET
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import LoadedFile, SourceFile
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
+from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.recognition import clean_name, short
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    DatasetError,
+    FileAccessError,
+    MissingExtraError,
+    MissingValueError,
+    RankStudioError,
+    shown_path,
+)
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.file_pages import release
+
+ROWS = 1 << 14  # at a time
+_BUFFER = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
+_VALUES = 1 << 23  # of features in a row group, or in a batch of records
+
+
+def read_arrow(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+) -> TableFacts:
+    """Read Parquet and Arrow files; see `FormatReader`."""
+    total = sum(_ArrowFile(path).described()[0] for path in part.paths)
+    reader = ColumnsReader(part, builder, progress)
+    for file in files:
+        file.end()
+        arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
+        if builder.holds_parts:
+            _check_memory(file.path, *arrow.described())
+        for row, frame in arrow.frames():
+            progress.check()
+            if frame.num_rows:
+                share = (builder.n_documents + frame.num_rows) / max(total, 1)
+                reader.add(file.path, _columns_of(file.path, frame, row), share)
+    return reader.facts("row")
+
+
+def arrow_size(path: Path) -> float:
+    """Return how many bytes the numbers of a file take in memory.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        Where it cannot be read.
+    """
+    rows, schema = _ArrowFile(path).described()
+    return 8.0 * rows * _n_columns(schema)
+
+
+def first_rows(path: Path, n_rows: int) -> Any:
+    """Return the first rows of a file as a table, without reading the others.
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        Where it cannot be read.
+    """
+    file = _ArrowFile(path)
+    found = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
+    return file.described()[1].empty_table() if found is None else found
+
+
+class _ArrowFile:
+    """A file of Parquet, or of Arrow's records.
+
+    Parameters
+    ----------
+    path : Path
+    loaded : LoadedFile, optional
+        Its bytes where they are in memory.
+
+    Raises
+    ------
+    MissingExtraError
+        Where pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
+        self._pa, self._pq = _libraries(path)
+        self._path = path
+        self._loaded = loaded
+        if loaded is not None:
+            begin = loaded.packed[: len(PARQUET)].tobytes()
+        else:
+            with path.open("rb") as file:
+                begin = file.read(len(PARQUET))
+        self._is_parquet = begin == PARQUET
+
+    def described(self) -> tuple[int, Any]:
+        """Return how many rows it has, and its schema."""
+        try:
+            if self._is_parquet:
+                with self._pq.ParquetFile(self._source()) as file:
+                    return int(file.metadata.num_rows), file.schema_arrow
+            with self._source() as source, self._pa.ipc.open_file(source) as reader:
+                rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+                return rows, reader.schema
+        except Exception as error:  # a damaged file fails in many ways
+            raise _damaged(self._path, error) from None
+
+    def frames(self) -> Iterator[tuple[int, Any]]:
+        """Yield some rows at a time, as tables, each with the number of its first row."""
+        done = 0
+        batches = self.batches()
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+                frame = _without_lists(self._pa.Table.from_batches([batch]))
+            except RankStudioError:
+                raise
+            except Exception as error:
+                raise _damaged(self._path, error) from None
+            for begin in range(0, frame.num_rows, ROWS):
+                yield done + begin, frame.slice(begin, ROWS)
+            done += frame.num_rows
+
+    def batches(self) -> Iterator[Any]:
+        """Yield its record batches, of Parquet with so many rows at a time."""
+        if self._is_parquet:
+            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER) as file:
+                yield from file.iter_batches(batch_size=ROWS)
+            return
+        with self._source() as source, self._pa.ipc.open_file(source) as reader:
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+
+    def _source(self) -> Any:
+        if self._loaded is not None:
+            return self._pa.BufferReader(self._pa.py_buffer(self._loaded.packed))
+        return self._pa.OSFile(str(self._path))
+
+
+def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
+    """Return the columns of a table of Arrow, whose first row is one of many of the file's.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    frame : pyarrow.Table
+    first_row : int
+        Its number in the file, from 0.
+    """
+
+    def column(position: int) -> NDArray[Any]:
+        try:
+            return np.asarray(frame.column(position).to_numpy())
+        except Exception as error:
+            raise _damaged(path, error) from None
+
+    def error(row: int, found: str, expected: str, missing: bool = False) -> DataError:
+        kind = MissingValueError if missing else ColumnValueError
+        return kind(path, 0, 0, f"{found}, row {first_row + row + 1}", expected)
+
+    return TableColumns(
+        shown_path(path),
+        tuple(map(clean_name, frame.column_names)),
+        frame.num_rows,
+        column,
+        error,
+        lambda row: first_row + row + 1,
+    )
+
+
+def _without_lists(table: Any) -> Any:
+    """Return a table with a column for each place of the lists of fixed size in it.
+
+    They are called after the place, as in "feature 7", where one column has such lists, else after both.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
+    if not lists:
+        return table
+    columns, names = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name not in lists:
+            columns.append(column)
+            names.append(field.name)
+            continue
+        for i in range(field.type.list_size):
+            columns.append(
+                pa.chunked_array([_place(chunk, i) for chunk in column.chunks], field.type.value_type)
+            )
+            names.append(f"{'feature' if len(lists) == 1 else field.name} {i + 1}")
+    return pa.table(columns, names=names)
+
+
+def _place(chunk: Any, place: int) -> Any:
+    """Return the value at a place of each list, none where there is no list."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+    return pc.list_element(chunk, place)
+
+
+def _n_columns(schema: Any) -> int:
+    """Return how many columns a table has once each place of its lists is one."""
+    return sum(getattr(field.type, "list_size", 1) for field in schema)
+
+
+def _check_memory(path: Path, rows: int, schema: Any) -> None:
+    columns = _n_columns(schema)
+    needed, free = 8 * rows * columns, memory.available()
+    if rows < 0 or needed > free:
+        raise DatasetError(
+            f"{shown_path(path)}: {rows} rows of {columns} columns need {needed / 1e9:.1f} GB of memory, and "
+            f"{memory.size(free)} are free."
+        )
+
+
+def _damaged(path: Path, error: Exception) -> FileAccessError:
+    """Return the error of a file of which a library says that it cannot be read."""
+    if isinstance(error, MemoryError):
+        return FileAccessError(path, "what is in the file does not fit into memory.")
+    text = short(" ".join(str(error).split()), 200).rstrip(".")
+    return FileAccessError(path, f"the file could not be read as Parquet or Arrow: {text}.")
+
+
+def arrow_pieces(
+    dataset: RankingDataset, path: Path, key: str, names: Sequence[str], comments: str
+) -> Iterator[bytes]:
+    """Yield the bytes of a file, of which some megabytes are in memory at a time.
+
+    Parameters
+    ----------
+    dataset : RankingDataset
+    path : Path
+        The file, for sentences.
+    key : {"parquet", "arrow"}
+    names : sequence of str
+        Of the features' columns.
+    comments : str
+        Name of the column of the comments, "" for none.
+
+    Raises
+    ------
+    MissingExtraError
+        Where pyarrow is not installed.
+    """
+    pa, pq = _libraries(path)
+    out = _Pieces()
+    writer: Any = None
+    step = max(1, _VALUES // max(1, dataset.n_features))
+    for first in range(0, dataset.n_documents, step):
+        rows = slice(first, min(first + step, dataset.n_documents))
+        columns: dict[str, Any] = {
+            "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
+            "label": pa.array(dataset.y[rows]),
+        }
+        for i, name in enumerate(names):
+            columns[name] = pa.array(np.ascontiguousarray(dataset.X[rows, i]))
+        if comments:
+            columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
+        table = pa.table(columns)
+        if writer is None:
+            make = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
+            writer = make(out, table.schema)
+        writer.write_table(table)
+        release(dataset.X[rows])
+        yield from out.drained()
+    writer.close()
+    yield from out.drained()
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what is written until somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._kept.append(bytes(content))
+        return len(self._kept[-1])
+
+    def drained(self) -> Iterator[bytes]:
+        """Yield what was written since the last time."""
+        kept, self._kept = self._kept, []
+        yield from kept
+
+
+def _libraries(path: Path) -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError(path.name, "pyarrow", "parquet") from None
+    return pa, pq

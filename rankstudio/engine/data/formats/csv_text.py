@@ -1,0 +1,320 @@
+"""CSV and TSV: the delimiter, the header, and the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile, unpacked_stream
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
+from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
+from rankstudio.engine.data.tabular.recognition import clean_name, part_candidates, recognise_columns
+from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.csv_cells import unguarded
+
+CHUNK = 1 << 22  # characters at a time
+
+_DELIMITERS = ",\t;|"
+_QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
+_HEAD = 1 << 16  # characters from which the delimiter is told
+_CELLS = 1 << 16  # that are text at a time
+_LONGEST_LINE = 1 << 28
+_MOST_COLUMNS = 1_000_000
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+_END = "\0"  # no line has it: a zero byte is refused
+
+
+@dataclass(frozen=True)
+class CsvHead:
+    """How a text is cut into cells.
+
+    Attributes
+    ----------
+    delimiter : str
+    names : tuple of str
+        Of the columns; "column 1" and so on where there is no header.
+    has_header : bool
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    has_header: bool
+
+
+class CsvText:
+    """The documents of a CSV text, one after the other.
+
+    Python's own reader alone cuts the cells, of the header too, in memory and from disk. Two readers that
+    count lines differently lose documents between them, because a quoted cell may hold a line break.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    stream : binary file
+        What is in it.
+
+    Raises
+    ------
+    FormatError
+        Where it is no such text.
+    """
+
+    def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        self._path = path
+        self.n_characters = 0
+        self.odd = False
+        """Whether a line has had an underscore or more than ASCII, which float() takes for digits."""
+        self._blank_lines = 0
+        lines = self._lines(stream)
+        begin = self._beginning(lines)
+        delimiter = _delimiter("".join(begin))
+        self._reader = csv.reader(chain(begin, lines, [_END]), delimiter=delimiter, skipinitialspace=True)
+        cells = next((cells for _, cells in self._cut()), None)
+        if cells is None:
+            raise self._empty()
+        if len(cells) > _MOST_COLUMNS:
+            raise self.error(f"{len(cells)} columns", f"at most {_MOST_COLUMNS}")
+        names = tuple(clean_name(unguarded(_shown(cell, "replace").strip())) for cell in cells)
+        has_header = not all(_is_number(name) for name in names)
+        self._first = None if has_header else (self.line, cells)
+        if not has_header:
+            names = tuple(f"column {i}" for i in range(1, len(names) + 1))
+        self.head = CsvHead(delimiter, names, has_header)
+
+    @property
+    def line(self) -> int:
+        """The line, from 1, on which what was read last ends."""
+        return self._blank_lines + self._reader.line_num
+
+    def error(self, found: str, expected: str) -> FormatError:
+        """Return the error of what was read last."""
+        return FormatError(self._path, self.line, 0, found, expected)
+
+    def _empty(self) -> FormatError:
+        return FormatError(self._path, 0, 0, "an empty file", "a header, and a line for each document")
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the documents that are left: the line on which each ends, and its cells.
+
+        Raises
+        ------
+        FormatError
+            At the first one that has not as many cells as the header.
+        """
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield first
+        expected = len(self.head.names)
+        for line, cells in self._cut():
+            if len(cells) != expected:
+                raise self.error(f"{len(cells)} cells", f"{expected}, as many as the first line has")
+            yield line, cells
+
+    def _cut(self) -> Iterator[tuple[int, list[str]]]:
+        try:
+            for cells in self._reader:
+                if cells and cells[-1].endswith(_END):
+                    if cells != [_END]:
+                        raise self.error(
+                            tr("a quotation mark that is not closed"), tr("a closing quotation mark")
+                        )
+                elif len(cells) > 1 or any(cell.strip() for cell in cells):
+                    yield self.line, cells
+        except csv.Error:
+            most = f"{csv.field_size_limit():,}"
+            raise self.error(
+                tr("a cell of more than {n} characters").format(n=most),
+                tr("a shorter cell; is a quotation mark not closed?"),
+            ) from None
+
+    def _lines(self, stream: IO[bytes]) -> Iterator[str]:
+        """Yield the lines with their ends, which are a newline, a carriage return or both."""
+        # Bytes that are no UTF-8 become surrogates here; _shown() writes them out where a text is kept.
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        while line := text.readline(_LONGEST_LINE):
+            if not self.n_characters and line.startswith(_UTF_16):
+                expected = "text in UTF-8 or ASCII; please save the file so"
+                raise FormatError(self._path, 1, 1, "text in UTF-16", expected)
+            if "\0" in line:
+                raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
+            if len(line) == _LONGEST_LINE:
+                found = tr("a line of more than {n} characters").format(n=f"{len(line):,}")
+                raise FormatError(self._path, 0, 0, found, "text")
+            self.n_characters += len(line)
+            self.odd = self.odd or "_" in line or not line.isascii()
+            yield line
+
+    def _beginning(self, lines: Iterator[str]) -> list[str]:
+        """Return the lines from the first one that is not blank, enough to tell the delimiter."""
+        begin: list[str] = []
+        for line in lines:
+            if begin or line.strip():
+                begin.append(line)
+            else:
+                self._blank_lines += 1
+            if self.n_characters > _HEAD:
+                break
+        if not begin:
+            raise self._empty()
+        return begin
+
+
+def _delimiter(begin: str) -> str:
+    """Return which delimiter the first record has most often outside of quotation marks."""
+    first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
+    return max(_DELIMITERS, key=first.count)
+
+
+def _shown(cell: str, errors: str = "backslashreplace") -> str:
+    """Return a cell with what is no UTF-8 in it written out."""
+    return cell if cell.isascii() else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text in MISSING
+    return True
+
+
+class CsvTable:
+    """The columns of some documents of a CSV text.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    text : CsvText
+        Read on from where it is.
+    told : DataColumns
+        What is known of the columns: of those that are none of a document's, nothing is kept.
+    most : int
+        About how many characters to read.
+    with_sizes : bool
+        Whether the queries are told by a file of sizes.
+    check : callable, optional
+        Called now and then; it may raise.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        text: CsvText,
+        told: DataColumns,
+        most: int,
+        *,
+        with_sizes: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._path = path
+        self._text = text
+        where = shown_path(path)
+        names, has_header = text.head.names, text.head.has_header
+        found = recognise_columns(where, names, told, with_sizes=with_sizes, has_header=has_header)
+        self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}
+        self._looked_at = set(part_candidates(names, found.features))
+        self._values: dict[int, list[NDArray[Any]]] = {
+            i: [] for i in sorted(self._texts | {found.label, *found.features})
+        }
+        self._lines = self._read(most, check)
+        self.columns = TableColumns(
+            where=where,
+            names=names,
+            n_rows=len(self._lines),
+            column=self._column,
+            error=self._error,
+            line=self._line,
+            unit="line",
+            text_numbers=True,
+            has_header=has_header,
+        )
+
+    def _read(self, most: int, check: Callable[[], None]) -> Ints:
+        """Read the columns that are used; return the line on which each row ends.
+
+        Every cell is read as text, and float() makes the number of it, which is the nearest.
+        """
+        text = self._text
+        end = text.n_characters + most
+        rows = text.rows()
+        n_rows = max(1, _CELLS // len(text.head.names))
+        lines: list[int] = []
+        while text.n_characters < end:
+            check()
+            block: list[list[str]] = []
+            for line, cells in islice(rows, n_rows):
+                lines.append(line)
+                block.append(cells)
+                if text.n_characters >= end:
+                    break
+            if not block:
+                break
+            columns = list(zip(*block, strict=True))
+            for position, parts in self._values.items():
+                parts.append(self._converted(position, np.array(columns[position], dtype=object)))
+        return np.array(lines, dtype=np.int64)
+
+    def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
+        """Return cells as numbers where all of them are, else as they are written."""
+        if position in self._texts:
+            return np.array([unguarded(_shown(cell)) for cell in cells.tolist()], dtype=object)
+        if self._text.odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
+            return np.array([_shown(cell) for cell in cells.tolist()], dtype=object)
+        try:
+            return cells.astype(np.float64)
+        except ValueError:
+            return cells
+
+    def _column(self, position: int) -> NDArray[Any]:
+        """Return the values at a position, given away where nobody asks again: there may be many."""
+        parts = self._values[position] if position in self._looked_at else self._values.pop(position)
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
+        kind = MissingValueError if missing else ColumnValueError
+        return kind(self._path, self._line(row), 0, found, expected)
+
+    def _line(self, row: int) -> int:
+        return int(self._lines[row])
+
+
+def csv_width(head: bytes) -> int:
+    """Return how many cells a line has, about, by the beginning of a text."""
+    line = next((line for line in head.split(b"\n") if line.strip()), b"")
+    return 1 + max(line.count(delimiter) for delimiter in (b",", b"\t", b";", b"|"))
+
+
+def read_csv(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+) -> TableFacts:
+    """Read CSV text; see `FormatReader`.
+
+    The delimiter is a comma, tab, semicolon or bar; a first line of numbers alone is a document, no header,
+    and has the label before the features.
+    """
+    reader = ColumnsReader(part, builder, progress)
+    for file in files:
+        text = CsvText(file.path, unpacked_stream(file))
+        while (columns := _next_columns(file.path, text, part, progress)).n_rows:
+            reader.add(file.path, columns, file.done / max(file.size, 1))
+    return reader.facts("line")
+
+
+def _next_columns(path: Path, text: CsvText, part: PartFiles, progress: ReadProgress) -> TableColumns:
+    with_sizes = part.sizes is not None
+    return CsvTable(path, text, part.told, CHUNK, with_sizes=with_sizes, check=progress.check).columns

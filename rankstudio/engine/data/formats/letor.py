@@ -1,0 +1,482 @@
+"""LETOR text: chunks of it in pieces, the pieces in threads, the rows in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.file_access import PADDING
+from rankstudio.engine.data.formats import _line_kernel as kernels
+from rankstudio.engine.data.formats.letor_errors import (
+    BINARY,
+    MISSING,
+    OLD_LINE_END,
+    OVERFLOW,
+    format_error,
+    line_of,
+)
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile, text_chunks
+from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts, too_large
+from rankstudio.engine.errors import FormatError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory, threads
+
+_PEEK = 1 << 16
+_FEW_HARD = 64
+_HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
+_BESIDE = 41  # bytes of a row beside its features
+
+
+@dataclass(frozen=True)
+class _How:
+    """What may stand on a line."""
+
+    most_features: int
+    refuse: bool
+    shift: int
+    with_query: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The arrays that the kernel writes to; as many rows as there are lines."""
+
+    X: Floats
+    y: Floats
+    spans: Ints
+    new_query: Bools
+
+    @classmethod
+    def empty(cls, rows: int, width: int) -> _Rows:
+        return cls(
+            np.zeros((rows, width)), np.empty(rows), np.empty((rows, 4), np.int64), np.empty(rows, np.bool_)
+        )
+
+    def at(self, rows: Ints) -> _Rows:
+        return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedLines:
+    """The documents of some lines of a text, in their order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+        Features; NaN where a value is missing.
+    y : ndarray of shape (m,)
+        Labels.
+    spans : ndarray of shape (m, 4)
+        Where in the text the query id and the comment of each are.
+    new_query : ndarray of shape (m,)
+        False where a document has the query id of the one before it.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    n_values : int
+        How many values the lines give.
+    comments : TextComments
+    """
+
+    X: Floats
+    y: Floats
+    spans: Ints
+    new_query: Bools
+    missing: Ints
+    n_values: int
+    comments: TextComments
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came of one piece."""
+
+    tally: Ints
+    missing: Ints
+    problems: list[tuple[int, int]]  # position and code, in no order
+
+
+def read_letor(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+) -> TableFacts:
+    """Read LETOR text; see `FormatReader`.
+
+    Raises
+    ------
+    FormatError
+        For each file: at a zero byte anywhere in it, else at the first place that is not LETOR text, else at
+        a document in a comment.
+    MissingValueError
+        At the first missing value, if these are to be refused.
+    DatasetError
+        If the features do not fit into memory.
+
+    Notes
+    -----
+    Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning
+    did not tell; memory O(m n) for m documents and n features of a chunk of text.
+    """
+    with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
+        reading = _LetorText(part, builder, pool, progress)
+        for number, file in enumerate(files):
+            reading.read(file, (number, len(part.paths)))
+    path, width = part.paths[0], reading.width
+    if not builder.n_documents:
+        found = "an empty file" if reading.empty else "no documents"
+        raise FormatError(path, 0, 0, found, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
+    if not width:
+        raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
+    names = () if part.first_id else tuple(f"id {i}" for i in range(width))
+    return TableFacts(width, reading.n_values == builder.n_documents * width, feature_names=names)
+
+
+class _LetorText:
+    """Parses the lines of files one after the other, and hands their documents to a builder."""
+
+    def __init__(
+        self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
+    ) -> None:
+        self._part = part
+        self._builder = builder
+        self._pool = pool
+        self._progress = progress
+        self.width = 0
+        self.n_values = 0
+        self.empty = True
+
+    def read(self, file: SourceFile, position: tuple[int, int]) -> None:
+        """Read a file, which is one of so many; see `read_letor` for what is raised."""
+        wrong: FormatError | None = None
+        hidden: FormatError | None = None
+        before = 0
+        progress = self._progress if file.whole is not None else self._progress.silent()
+        for number, text in enumerate(text_chunks(file)):
+            self.empty = False
+            if wrong is None:
+                share = (position[0] + file.done / max(file.size, 1)) / position[1]
+                try:
+                    lines = self._parse(file.path, text, progress, begins=number == 0)
+                    hidden = hidden or _document_in_comment(file.path, text, lines, before)
+                    self._builder.add(self._piece(text, lines, before), share)
+                except FormatError as error:
+                    wrong = _later(error, before)
+                    if text[: len(text) - PADDING].min() == 0:
+                        raise wrong from None
+            else:
+                progress.check()
+                _refuse_zero_byte(file.path, text, before)
+            if file.whole is None:
+                before += count_lines(text[: len(text) - PADDING])[0]
+        if wrong or hidden:
+            raise wrong or hidden  # type: ignore[misc]
+
+    def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> ParsedLines:
+        lines = parse_lines(
+            path,
+            text,
+            self._pool,
+            progress,
+            n_features=self._part.most_features,
+            refuse=self._part.refuse,
+            first_id=self._part.first_id,
+            with_query=self._part.sizes is None,
+            begins=begins,
+            width=self.width,
+        )
+        self.width = lines.X.shape[1]
+        self.n_values += lines.n_values
+        return lines
+
+    def _piece(self, text: Bytes, lines: ParsedLines, before: int) -> DocumentPiece:
+        """Return the documents of a chunk of text with so many lines before it."""
+        starts = np.flatnonzero(lines.new_query)
+        places = lines.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
+        lengths = np.diff(starts, append=len(lines.y)).tolist()
+        ids = (
+            text[begin:end].tobytes().decode("utf-8", errors="backslashreplace")
+            for begin, end in places.tolist()
+        )
+        return DocumentPiece(
+            lines.X,
+            lines.y,
+            lines.comments,
+            lines.missing,
+            zip(ids, lengths, strict=True) if self._part.sizes is None else (),
+            lambda run: before + line_of(text, int(places[run, 0])),
+        )
+
+
+def _later(error: FormatError, lines: int) -> FormatError:
+    """Return an error of a text with so many lines before it."""
+    line = error.line + lines if error.line else 0
+    return type(error)(error.path, line, error.column, error.found, error.expected)
+
+
+def _refuse_zero_byte(path: Path, text: Bytes, before: int) -> None:
+    size = len(text) - PADDING
+    if text[:size].min() == 0:
+        raise _later(zero_byte_error(path, text, 0, size), before)
+
+
+def parse_lines(
+    path: Path,
+    text: Bytes,
+    pool: Executor,
+    progress: ReadProgress,
+    *,
+    n_features: int | None = None,
+    refuse: bool = False,
+    first_id: int = 1,
+    with_query: bool = True,
+    begins: bool = True,
+    width: int = 0,
+) -> ParsedLines:
+    """Parse some lines of LETOR text, of which there may be none; see `read_letor` for what is raised.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the texts of errors.
+    text : uint8 array
+        Its text, with `PADDING` newlines behind it.
+    pool : Executor
+        Threads.
+    progress : ReadProgress
+        Told of half of the bytes of the text, as they are parsed.
+    n_features : int, optional
+        A larger feature id is an error.
+    refuse : bool
+        Whether a missing value is an error.
+    first_id : int
+        With what the ids of features begin in the text: 1, or 0, which becomes 1.
+    with_query : bool
+        Whether the lines say their query.
+    begins : bool
+        Whether these are the first lines of the file.
+    width : int
+        Least number of columns.
+    """
+    most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
+    size = len(text) - PADDING
+    pieces = cut(path, text, skip_mark(path, text) if begins else 0, size, pool, progress)
+    how = _How(most_features, refuse, 1 - first_id, with_query)
+    width = max(width, _peek_width(text, pieces, how))
+    while True:
+        rows = _allocate(path, sum(p.lines for p in pieces), width)
+        futures = [pool.submit(_parse_piece, text, p, rows, how) for p in pieces]
+        outcomes: list[_Outcome] = []
+        try:
+            for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
+                progress.advance((piece.end - piece.begin) / 2)
+                outcomes.append(outcome)
+                if outcome.problems:
+                    break
+        finally:
+            for future in futures:
+                future.cancel()
+        greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
+        if greatest <= width:
+            break
+        width = greatest
+    for outcome in outcomes:
+        if outcome.problems:
+            raise format_error(path, text, *min(outcome.problems), most_features)
+    counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
+    if counts != [p.lines for p in pieces]:  # there were blank lines
+        kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
+        rows = rows.at(np.concatenate(kept))
+    missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
+    n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
+    comments = _copied_comments(text, rows.spans)
+    return ParsedLines(rows.X, rows.y, rows.spans, rows.new_query, missing, n_values, comments)
+
+
+def warm_up() -> None:
+    """Compile the parser, which takes seconds once after an installation, or load it: a moment."""
+    text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
+    text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
+    with ThreadPoolExecutor(1) as pool:
+        parse_lines(Path("warm-up"), text, pool, ReadProgress())
+
+
+def _peek_width(text: Bytes, pieces: list[TextPiece], how: _How) -> int:
+    """Return the greatest feature id in the first lines: the width, nearly always."""
+    if not pieces:
+        return 0
+    first = pieces[0]
+    end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
+    lines = count_lines(text[first.begin : end])[0] + 1
+    outcome = _parse_piece(
+        text, TextPiece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
+    )
+    return int(outcome.tally[kernels.GREATEST_ID])
+
+
+def _allocate(path: Path, rows: int, width: int) -> _Rows:
+    """Return arrays for the rows, or say that they do not fit."""
+    needed = rows * (8 * width + _BESIDE)
+    try:
+        free = memory.available()
+        if needed > free:
+            raise MemoryError
+        return _Rows.empty(rows, width)
+    except MemoryError:
+        raise too_large(path, rows, width, needed, free) from None
+
+
+def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outcome:
+    """Parse one piece into its rows; runs in a thread of the pool."""
+    width = rows.X.shape[1]
+    capacity = _FEW_HARD
+    while True:
+        tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
+        missing = np.zeros(width, dtype=np.int64)
+        hard = np.empty((capacity, 4), dtype=np.int64)
+        kernels.parse(
+            text,
+            piece.begin,
+            piece.end,
+            piece.row,
+            how.most_features,
+            how.shift,
+            how.with_query,
+            rows.X,
+            rows.y,
+            rows.spans,
+            rows.new_query,
+            missing,
+            np.full(width + 1, -1, dtype=np.int64),
+            hard,
+            tally,
+        )
+        n_hard = int(tally[kernels.HARD_TOKENS])
+        if n_hard <= capacity:
+            break
+        capacity = n_hard
+    problems = list(_convert_hard(text, hard[:n_hard], rows))
+    if tally[kernels.ERROR] != kernels.FINE:
+        problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
+    if how.refuse and tally[kernels.FIRST_MISSING] >= 0:
+        problems.append((int(tally[kernels.FIRST_MISSING]), MISSING))
+    return _Outcome(tally, missing, problems)
+
+
+def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, int]]:
+    """Convert the numbers that the kernel left to ``float()``; yield where one is too large."""
+    for row, column, begin, end in hard.tolist():
+        value = float(text[begin:end].tobytes())
+        if not np.isfinite(value):
+            yield begin, OVERFLOW
+        elif column == rows.X.shape[1]:
+            rows.y[row] = value
+        else:
+            rows.X[row, column] = value
+
+
+def _document_in_comment(path: Path, text: Bytes, lines: ParsedLines, before: int) -> FormatError | None:
+    """Return the error of a comment with a document in it, behind a line end of old."""
+    comments = lines.comments
+    if not np.any(comments.content == ord("\r")):
+        return None
+    begins = lines.spans[:, kernels.COMMENT_BEGIN]
+    for hidden in _HIDDEN.finditer(comments.content.data):
+        row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
+        if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
+            at = begins[row] + hidden.start() - comments.offsets[row]
+            return _later(format_error(path, text, int(at), OLD_LINE_END, 0), before)
+    return None
+
+
+def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
+    """Copy the comments out of the text, so that the text can go. O(their bytes)."""
+    begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
+    end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])
+    content = np.empty(int(offsets[-1]), dtype=np.uint8)
+    kernels.gather(text, begin, end, offsets, content)
+    return TextComments(content, offsets)
+
+
+_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
+_WINDOW = 1 << 12
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    """Whole lines of the text, and the row that the first document of them gets."""
+
+    begin: int
+    end: int
+    row: int
+    lines: int
+
+
+def cut(
+    path: Path, text: Bytes, begin: int, size: int, pool: Executor, progress: ReadProgress
+) -> list[TextPiece]:
+    """Cut the text at ends of lines, and count the lines of the pieces."""
+    ends: list[int] = []
+    at = begin
+    while at < size:
+        at = line_end(text, min(at + _PIECE, size) - 1, size)
+        ends.append(at)
+    begins = [begin, *ends][: len(ends)]
+    counts = [pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
+    pieces: list[TextPiece] = []
+    row = 0
+    for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
+        if zero:
+            raise zero_byte_error(path, text, b, e)
+        lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
+        pieces.append(TextPiece(b, e, row, lines))
+        row += lines
+    return pieces
+
+
+def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatError:
+    """Return the error of the first zero byte from ``begin`` on, of which there is one."""
+    return format_error(path, text, find_byte(text, b"\0", begin, end), BINARY, 0)
+
+
+def skip_mark(path: Path, text: Bytes) -> int:
+    """Return where the text begins, which is behind UTF-8's byte order mark."""
+    head = text[:3].tobytes()
+    if head == b"\xef\xbb\xbf":
+        return 3
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise FormatError(
+            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; please save the file so")
+        )
+    return 0
+
+
+def line_end(text: Bytes, position: int, size: int) -> int:
+    """Return the position behind the line that a position is on."""
+    return min(find_byte(text, b"\n", position, size) + 1, size)
+
+
+def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
+    """Return the first position of a byte from ``begin`` on, ``end`` where there is none before that."""
+    for window in range(begin, end, _WINDOW):
+        found = text[window : window + _WINDOW].tobytes().find(byte)
+        if found >= 0:
+            return min(window + found, end)
+    return end
+
+
+def count_lines(text: Bytes) -> tuple[int, bool]:
+    """Return the number of newlines, and whether there is a zero byte."""
+    newlines, zero = 0, False
+    for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
+        piece = text[begin : begin + _PIECE]
+        newlines += int(np.count_nonzero(piece == ord("\n")))
+        zero = zero or bool(piece.min() == 0)
+    return newlines, zero

@@ -1,0 +1,125 @@
+"""As what a data file is read: told by its first bytes, its name, and what is beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import getincrementaldecoder
+from pathlib import Path
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.compression import is_packed, read_beginning
+from rankstudio.engine.data.file_access import ARROW, PARQUET, refusal
+from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.formats.group_sizes import sizes_file
+from rankstudio.engine.data.formats.trec import is_judgement
+from rankstudio.engine.data.source import ReadAs
+from rankstudio.engine.data.table_builder import PartFiles
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
+from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.language import tr
+
+HEAD = 1 << 16
+"""Bytes of a file's text that are looked at."""
+
+_FEATURE = re.compile(rb"[0-9]+:")
+
+
+def recognised_form(path: Path, told: DataColumns) -> str:
+    """Return how a file is read.
+
+    Parameters
+    ----------
+    path : Path
+    told : DataColumns
+        What is known of its columns.
+
+    Returns
+    -------
+    str
+        "letor", "sizes" (SVMlight text with a file of sizes beside it), "csv", "arrow" or "trec".
+
+    Raises
+    ------
+    FileAccessError, MissingExtraError
+        Where it cannot be read, or is named as something binary that it is not.
+    """
+    beside = sizes_file(path)
+    head = read_beginning(path, HEAD)
+    begin = _first_bytes(path)
+    if begin.startswith(PARQUET) or begin == ARROW:
+        return "arrow"
+    lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
+    if lines and is_judgement(lines[0].decode("utf-8", "replace")):
+        return "trec"
+    if not is_packed(begin):
+        refuse_other_binary(path, head)
+    if format_of_name(path.name).key in ("csv", "tsv"):
+        return "csv"
+    texts = (line.strip() for line in head.splitlines())
+    line = next((line for line in texts if line and not line.startswith(b"#")), b"")
+    if b"qid:" in line:
+        return "letor"
+    words = line.split()
+    if beside is not None:
+        return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
+    names = re.split(rb'[",;|\t]+', line.lower())
+    named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
+    return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"
+
+
+def refuse_other_binary(path: Path, begin: bytes) -> None:
+    """Refuse a file that is named as Parquet or Arrow, and neither is that nor text.
+
+    Raises
+    ------
+    FileAccessError
+    """
+    magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
+    if magic is None or begin.startswith(magic) or is_packed(begin):
+        return
+    try:
+        getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
+        binary = b"\0" in begin
+    except UnicodeDecodeError:
+        binary = True
+    if binary:
+        raise FileAccessError(
+            path,
+            tr("not a {format} file: it does not begin with {magic}, and is no text either.").format(
+                format=format_of_name(path.name).label, magic=f'"{magic.rstrip(bytes(1)).decode()}"'
+            ),
+        )
+
+
+def identity_of(part: PartFiles) -> str:
+    """Return what else than the bytes of files says what the data are; "" for nothing."""
+    is_table = part.form in ("csv", "arrow")
+    values = {name: value for name, value in part.told.as_dict().items() if is_table != (name == "ids_from")}
+    if values.get("ids_from") == 1:  # as where nobody says so
+        values = {}
+    if part.sizes is not None:
+        values["sizes"] = part.sizes.tolist()
+    return json.dumps(values, sort_keys=True) if values else ""
+
+
+def read_as(path: Path, form: str, told_by: tuple[str, ...]) -> ReadAs:
+    """Return as what a file was read whose columns told query, label and part, as far as they did."""
+    if form == "letor":
+        return ReadAs()
+    beside = sizes_file(path)
+    sizes = beside.name if beside is not None else ""
+    if form == "sizes":
+        return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
+    qid, label, part = told_by
+    key = format_of_name(path.name).key
+    keys = ("parquet", "arrow") if form == "arrow" else ("csv", "tsv")
+    return ReadAs(key if key in keys else keys[0], qid or sizes, label, part)
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(ARROW))
+    except OSError as error:
+        raise refusal(path, error) from None

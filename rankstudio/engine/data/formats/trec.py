@@ -1,0 +1,227 @@
+"""TREC judgements (qrels) with runs: judged documents, each run a feature.
+
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.compression import without_ending
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.text_lines import TextLines, number, read_lines
+from rankstudio.engine.errors import DatasetError, MissingValueError
+from rankstudio.engine.language import tr, translatable
+
+EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
+_FEWEST, _MOST = 5, 6  # words: some programs leave the tag out
+
+RunScores = Mapping[str, Mapping[str, float]]
+"""Of a run: the score of each document of each query."""
+
+
+def is_run(text: TextLines) -> bool:
+    """Tell whether the first line of a file is one of a run."""
+    first = next((words for _, words in text.words()), [])
+    return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
+
+
+def read_run(path: Path) -> RunScores:
+    """Read a run; see `run_scores`."""
+    return run_scores(read_lines(path))
+
+
+def run_scores(text: TextLines) -> RunScores:
+    """Return the scores of a run; the ranks that it names are not looked at, as trec_eval does not.
+
+    Raises
+    ------
+    FormatError
+        At the first line that is none of a run, or has a document of a query again.
+    DatasetError
+        For a file without lines.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for line, words in text.words():
+        score = number(words[4]) if _FEWEST <= len(words) <= _MOST else None
+        if score is None:
+            raise text.error(line, " ".join(words), tr(EXPECTED))
+        query, document = words[0], words[2]
+        documents = found.setdefault(query, {})
+        if document in documents:
+            raise text.error(line, f"{query} {document}", tr("each document of a query once"))
+        documents[document] = score
+    if not found:
+        raise DatasetError(
+            tr("{path}: found no lines, expected {expected}.").format(path=text.path, expected=tr(EXPECTED))
+        )
+    return found
+
+
+RUN_ENDINGS = (".run", ".trec", ".res")
+"""What names of runs end with, once that of a compressed file is gone; or they begin with ``run.``."""
+
+_EXPECTED = translatable("a line of TREC's judgements: query, iteration, document, grade")
+_WORDS = 4
+
+
+def is_judgement(line: str) -> bool:
+    """Tell whether a line is one of judgements."""
+    words = line.split()
+    return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
+
+
+def is_qrels_name(name: str) -> bool:
+    """Tell whether a file calls itself judgements."""
+    return "qrel" in name.lower()
+
+
+def runs_beside(qrels: Path) -> dict[str, Path]:
+    """Return the runs that stand beside judgements, by name, in the order of their names.
+
+    Raises
+    ------
+    DatasetError
+        Where there is none, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    for path in sorted(qrels.parent.iterdir()):
+        plain = without_ending(path.name)
+        ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
+        if not (ending or plain.lower().startswith("run.")) or not path.is_file() or path == qrels:
+            continue
+        name = plain.removesuffix(plain[len(plain) - len(ending) :]) if ending else plain[len("run.") :]
+        if name in found:
+            raise DatasetError(
+                tr("{folder}: found {a} and {b}, expected a name of its own for each run.").format(
+                    folder=qrels.parent, a=found[name].name, b=path.name
+                )
+            )
+        found[name] = path
+    if not found:
+        raise DatasetError(
+            tr(
+                "{path}: found judgements of TREC and no run beside them, expected files that end "
+                "with {endings}."
+            ).format(path=qrels, endings=", ".join(RUN_ENDINGS))
+        )
+    return found
+
+
+def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
+    """Return the judged documents with their score in each run as features.
+
+    Documents that were judged are those there are. What a run did not retrieve of them is a missing value of
+    its feature; what was retrieved and not judged is left out, and counted. A negative grade is 0.
+
+    Parameters
+    ----------
+    qrels : TextLines
+    runs : Mapping of str to RunScores
+        By the name that their feature has.
+    refuse : bool
+        Whether a missing value is an error.
+
+    Raises
+    ------
+    FormatError
+        At the first line that is none of judgements, or judges a document of a query again.
+    MissingValueError
+        At the first document that a run has not, where that is refused.
+    DatasetError
+        For a file without lines, or a score that is not finite.
+
+    Notes
+    -----
+    O(mn) for m judged documents and n runs.
+    """
+    grades: dict[str, dict[str, float]] = {}
+    lines: dict[tuple[str, str], int] = {}
+    negative = 0
+    for line, words in qrels.words():
+        grade = number(words[3]) if len(words) == _WORDS else None
+        if grade is None or math.isinf(grade):
+            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
+        query, document = words[0], words[2]
+        documents = grades.setdefault(query, {})
+        if document in documents:
+            raise qrels.error(line, f"{query} {document}", tr("each document of a query once"))
+        negative += grade < 0
+        documents[document] = max(grade, 0.0)
+        lines[query, document] = line
+    if not grades:
+        raise DatasetError(
+            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
+        )
+    rows = [(query, document) for query, documents in grades.items() for document in documents]
+    X = np.full((len(rows), len(runs)), np.nan)
+    for column, (name, run) in enumerate(runs.items()):
+        X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
+        _check_scores(name, X[:, column], rows)
+    if refuse and np.isnan(X).any():
+        row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
+        query, document = rows[row]
+        raise MissingValueError(
+            qrels.path,
+            lines[query, document],
+            0,
+            f"{query} {document}, which {list(runs)[column]} did not retrieve",
+            "a score in every run, because missing values are to be refused",
+        )
+    sizes = [len(documents) for documents in grades.values()]
+    return Table(
+        X=X,
+        y=np.array([grades[query][document] for query, document in rows]),
+        query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
+        query_ids=tuple(grades),
+        comments=_comments([document for _, document in rows]),
+        missing=np.isnan(X).sum(axis=0).astype(np.int64),
+        dense=True,
+        feature_names=tuple(runs),
+        said=_said(grades, runs, int(negative)),
+    )
+
+
+def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
+    if np.isinf(values).any():
+        query, document = rows[int(np.isinf(values).argmax())]
+        raise DatasetError(
+            tr("{run}: expected a finite score of {document} in query {query}, got an infinite one.").format(
+                run=name, document=document, query=query
+            )
+        )
+
+
+def _said(
+    grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], negative: int
+) -> tuple[str, ...]:
+    """Return what is to be known of the rows, as sentences."""
+    unjudged = {
+        (query, document)
+        for run in runs.values()
+        for query, documents in run.items()
+        for document in documents
+        if document not in grades.get(query, ())
+    }
+    said = []
+    if unjudged:
+        said.append(
+            tr("{n} documents that a run retrieved were not judged, and are left out.").format(
+                n=f"{len(unjudged):,}"
+            )
+        )
+    if negative:
+        said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
+    return tuple(said)
+
+
+def _comments(documents: list[str]) -> TextComments:
+    content = [f"docid = {document}".encode() for document in documents]
+    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
+    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

@@ -1,0 +1,171 @@
+"""Tables in the store, so that opening their files again needs no parser.
+
+A parsed file is found by the SHA-256 of the *contents* of the file and the version of the parser, never by
+name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
+network drive), and a result computed from data that are no longer there is worse than the hundredth of a
+second per 20 MB that hashing costs. It holds what the file says, before any policy for missing values or
+normalisation, so that one entry serves all of them.
+
+A table larger than the memory budget is mapped. It holds what is computed with, and is found by its sources'
+checksums and by the way in which they were read.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from rankstudio.engine.data import store
+from rankstudio.engine.data.comments import TakenComments, TextComments
+from rankstudio.engine.data.store import EntryError, NewEntry, StoredEntry
+from rankstudio.engine.data.table import Scattered, Table
+
+log = logging.getLogger(__name__)
+
+PARSER_VERSION = 7
+"""To be raised whenever the parser would give another Table for the same text."""
+
+GROWTH = 64  # a parsed file has at most as many times the bytes of the file, and a little more
+_LITTLE = 1 << 20
+_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "parts")
+_COMMENTS = ("comments", "comment_offsets")
+
+ARRAYS = (*_ARRAYS, *_COMMENTS)
+"""Of a table; comments stand in the order of the file."""
+
+
+def parsed_folder() -> Path:
+    """Return the folder of the parsed files."""
+    return store.cache_folder() / "tables"
+
+
+def mapped_folder() -> Path:
+    """Return the folder of the tables that are mapped."""
+    return store.cache_folder() / "large"
+
+
+def find_parsed(checksum: str, told: store.Check) -> Table | None:
+    """Return the table of a file with this checksum, in memory; None if there is none that is whole.
+
+    O(bytes of the entry).
+    """
+    path = parsed_folder() / _parsed_key(checksum)
+    try:
+        entry = StoredEntry.open(path)
+        arrays = {name: entry.loaded(name, told) for name in ARRAYS}
+        table = _table(arrays, entry.text)
+    except (EntryError, KeyError, TypeError) as error:
+        log.debug("%s is of no use: %s", path, error)
+        return None
+    entry.touch()
+    return table
+
+
+def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) -> None:
+    """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so.
+
+    A table much larger than its file is not kept: a few lines that name feature 1,000,000 are soon parsed.
+    """
+    taken = isinstance(table.comments, TakenComments)
+    comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
+    assert isinstance(comments, TextComments)
+    arrays = {name: getattr(table, name) for name in _ARRAYS}
+    arrays |= {"comments": comments.content, "comment_offsets": comments.offsets}
+    size = sum(array.nbytes for array in arrays.values())
+    if size > min(store.LIMIT, GROWTH * file_size + _LITTLE):
+        return
+    try:
+        # Nobody maps it: its digests tell a file that never came to the disk, and it is parsed again.
+        with NewEntry(parsed_folder(), durable=False) as new:
+            store.prune(parsed_folder(), store.LIMIT - size)
+            for name, array in arrays.items():
+                new.save(name, array, told)
+            facts = (table.query_ids, table.feature_names, table.left_out, table.told_by)
+            text = table_text(*facts, dense=table.dense, scattered=table.scattered, taken=taken)
+            new.finish(text, _parsed_key(checksum))
+    except OSError as error:
+        log.debug("the table of %s was not written: %s", checksum, error)
+
+
+def find_mapped(path: Path, told: Callable[[], None]) -> Table | None:
+    """Return the table in a folder, its arrays mapped into memory; None where there is none that is whole."""
+    try:
+        entry = StoredEntry.open(path)
+        entry.check(ARRAYS, told=told)
+        table = _table({name: entry.mapped(name) for name in ARRAYS}, entry.text)
+    except (EntryError, KeyError, TypeError):
+        return None
+    entry.touch()
+    return table
+
+
+def source_sizes() -> Iterator[tuple[int, ...]]:
+    """Yield the sizes of the files that each mapped table was read from."""
+    with suppress(OSError):
+        for path in mapped_folder().iterdir():
+            with suppress(EntryError, KeyError, TypeError, ValueError):
+                yield tuple(size for size, _ in StoredEntry.open(path).text["sources"])
+
+
+def table_text(
+    query_ids: Sequence[str],
+    feature_names: Sequence[str],
+    left_out: Sequence[str],
+    told_by: Sequence[str],
+    *,
+    dense: bool,
+    scattered: Scattered | None,
+    taken: bool,
+    sources: Sequence[tuple[int, str]] = (),
+) -> dict[str, Any]:
+    """Return what of a table is no array, for the store; see `Table`.
+
+    Parameters
+    ----------
+    query_ids, feature_names, left_out, told_by, dense, scattered
+    taken : bool
+        Whether the comments stand in the order of the file, and the documents in another one.
+    sources : sequence of (int, str)
+        Size and checksum of each file that it was read from.
+    """
+    return {
+        "query_ids": query_ids,
+        "feature_names": feature_names,
+        "left_out": left_out,
+        "told_by": told_by,
+        "dense": dense,
+        "scattered": None if scattered is None else asdict(scattered),
+        "taken": taken,
+        "sources": sources,
+    }
+
+
+def _parsed_key(checksum: str) -> str:
+    return f"{checksum.partition(':')[2]}-{PARSER_VERSION}"
+
+
+def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
+    content, offsets = (arrays[name] for name in _COMMENTS)
+    comments = TextComments(content, offsets)
+    X, y, query_ptr, missing, file_rows, parts = (arrays[name] for name in _ARRAYS)
+    return Table(
+        X,
+        y,
+        query_ptr,
+        query_ids=tuple(text["query_ids"]),
+        comments=TakenComments(comments, file_rows) if text["taken"] else comments,
+        missing=missing,
+        file_rows=file_rows,
+        parts=parts,
+        feature_names=tuple(text["feature_names"]),
+        left_out=tuple(text["left_out"]),
+        told_by=tuple(text["told_by"]),
+        dense=text["dense"],
+        scattered=None if text["scattered"] is None else Scattered(**text["scattered"]),
+    )

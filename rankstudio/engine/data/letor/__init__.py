@@ -1,1 +1,0 @@
-"""LETOR text to arrays and back: reader, parser, writer, cache."""

@@ -1,0 +1,171 @@
+"""Parts of datasets in the store, which any number of processes map instead of each having a copy.
+
+A part is called after its contents, so that one that two folds or two runs have in common is there once. One
+that is mapped from the store already, as it is larger than the memory budget, is neither read nor copied: its
+entry has links to the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.data import store
+from rankstudio.engine.data.comments import RankedIds
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.store import ArrayDescription, EntryError, NewEntry, StoredEntry
+from rankstudio.engine.errors import FileAccessError, OutputError
+
+_LINKED = ("X", "y", "query_ptr")
+_SMALL = ("feature_ids", "id_ranks")
+
+
+def keep(parts: Sequence[RankingDataset]) -> list[str]:
+    """Write the parts that are not there yet, and return the name of each.
+
+    Comments, and what was missing in the files, are not kept: nobody learns from them. The ranks of document
+    ids are where somebody asked for them before, as whoever measures by a convention that needs them does.
+
+    Raises
+    ------
+    OutputError
+        Where they cannot be written.
+
+    Notes
+    -----
+    O(mn) for each part, to tell it from others and, where it is there, to see that it is whole.
+    """
+    place = store.scratch_folder()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        names = [_keep(place, part) for part in parts]
+        store.prune(place, store.LIMIT, names)
+    except OSError as error:
+        raise OutputError(
+            f"{place}: data for other processes could not be written: {error.strerror or error}."
+        ) from error
+    return names
+
+
+class KeptPart:
+    """A part of a dataset in the store.
+
+    Parameters
+    ----------
+    place : Path
+        Its folder.
+
+    Raises
+    ------
+    FileAccessError
+        Here and later, where it is not there, or not whole.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        with self._readable():
+            self._entry = StoredEntry.open(place)
+
+    def check(self, rows: slice | None = None) -> None:
+        """Hold the features of some documents, or of all, against their digests before they are read."""
+        with self._readable():
+            self._entry.check(["X"], rows=rows)
+
+    def dataset(self) -> RankingDataset:
+        """Return it, its arrays mapped into memory and read-only; its features are not checked yet."""
+        with self._readable():
+            self._entry.check([name for name in self._entry.arrays if name != "X"])
+            return _mapped(self._entry)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (EntryError, KeyError):
+            raise FileAccessError(
+                self._place,
+                "the data of a run cannot be read here: files are missing or damaged. Start the run again: "
+                "it writes them anew.",
+            ) from None
+
+
+def open_kept(place: Path) -> RankingDataset:
+    """Return the part in a folder, its arrays mapped into memory and read-only.
+
+    Raises
+    ------
+    FileAccessError
+        Where it is not there, or not whole.
+    """
+    part = KeptPart(place)
+    part.check()
+    return part.dataset()
+
+
+def _mapped(entry: StoredEntry) -> RankingDataset:
+    X, y, query_ptr, feature_ids, ranks = (entry.mapped(name) for name in (*_LINKED, *_SMALL))
+    return RankingDataset(
+        X,
+        y,
+        query_ptr,
+        tuple(entry.text["query_ids"]),
+        feature_ids,
+        tuple(entry.text["feature_names"]),
+        RankedIds(ranks) if ranks.size else (),
+        greatest_grade=entry.text["greatest_grade"],
+    )
+
+
+def unpack(name: str, content: Mapping[str, bytes]) -> None:
+    """Write a part that another machine sent, unless it is there and whole.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be written.
+    """
+    if not store.is_whole(store.scratch_folder() / name):
+        with NewEntry(store.scratch_folder()) as new:
+            new.receive(name, content)
+
+
+def _keep(place: Path, part: RankingDataset) -> str:
+    """Write a part unless it is there, and return its name."""
+    ranks = part.grading.found_ranks
+    arrays: dict[str, NDArray[Any]] = {
+        **{name: getattr(part, name) for name in _LINKED},
+        "feature_ids": part.feature_ids,
+        "id_ranks": np.empty(0, dtype=np.int64) if ranks is None else ranks,
+    }
+    text = {
+        "query_ids": part.query_ids,
+        "feature_names": part.feature_names,
+        "greatest_grade": part.greatest_grade,
+    }
+    source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
+    described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL}
+    for name in _LINKED:
+        described[name] = ArrayDescription.of(arrays[name]) if source is None else source.arrays[name]
+    found = place / store.name_of(text, described)
+    if store.is_whole(found):
+        StoredEntry.open(found).touch()
+        return found.name
+    with NewEntry(place) as new:
+        for name, array in arrays.items():
+            if name in _SMALL or source is None or not _is_linked(new, name, source):
+                new.save(name, array)
+        return new.finish(text).name
+
+
+def _is_linked(new: NewEntry, name: str, source: StoredEntry) -> bool:
+    """Link an array of another entry, and tell whether the disk has such links."""
+    try:
+        new.link(name, source)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,725 @@
+"""The store: arrays on the disk, each believed only once its digest was seen to fit.
+
+An entry is a folder with a file of plain numbers for each array that is not empty, and a manifest: dtype and
+shape of each array, the SHA-256 of each block of its file, and whatever is no array. The manifest begins with
+its own SHA-256. An entry is called after what it was made of (its key), or else by the digest of its
+manifest, that is after its contents: equal ones are there once, and one under the name of another is none.
+
+Nothing is believed unread. A process holds each block against its digest when it first needs it, and keeps in
+mind that it did as long as the file stays as it is. What does not fit is as good as not there. An entry is
+written under a name of its own, and gets its name when it is whole, so that nobody sees half of one. The
+folders of the store can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from rankstudio.engine.arrays import Bytes
+from rankstudio.engine.errors import CacheWarning, DatasetError, OutputError, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
+
+LIMIT = 4 << 30
+"""Bytes that the entries of a folder take at most, where nobody says otherwise."""
+
+MANIFEST = "manifest.json"
+BLOCK = 1 << 22
+"""Bytes of a file that have a digest of their own: some milliseconds of reading."""
+
+_VERSION = 1  # of what an entry looks like
+_ENDING = ".array"
+_NEW = "new-"
+_SPARE = 1 << 28  # bytes of the disk that are left to others
+_HALF = 0.5  # of the disk's room, which all entries of data larger than memory may take
+_HOUR = 3600  # seconds in which such an entry is not removed: it may be mapped
+_YOUNG = 2_000_000_000  # nanoseconds
+_MOST_REMEMBERED = 1000  # files
+
+Check = Callable[[], None]
+"""Called now and then while much is read or written; it may raise."""
+
+
+def _go_on() -> None:
+    """Raise nothing: nobody wants to stop."""
+
+
+class EntryError(Exception):
+    """An entry is not there, or not whole, or cannot be read."""
+
+
+def cache_folder() -> Path:
+    """Return the folder that the store's are in: RANKSTUDIO_CACHE_DIR, or in the user's own cache folder."""
+    chosen = os.environ.get("RANKSTUDIO_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    from platformdirs import user_cache_path  # noqa: PLC0415 - only who opens a file needs it
+
+    return user_cache_path("rankstudio", appauthor=False)
+
+
+def scratch_folder() -> Path:
+    """Return the folder of what other processes map, and of files without names; see `writable`."""
+    return writable(cache_folder() / "mapped")
+
+
+@cache
+def writable(folder: Path) -> Path:
+    """Return a folder if it can be written, else a temporary one of this process, if there can be one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        with suppress(OSError):
+            temporary = temporary_folder()
+            warnings.warn(
+                f"{folder} cannot be written ({error.strerror or error}): data for other processes are in a "
+                "temporary folder until this one ends. RANKSTUDIO_CACHE_DIR names another folder.",
+                CacheWarning,
+                stacklevel=2,
+            )
+            return temporary
+    return folder
+
+
+@dataclass(frozen=True)
+class ArrayDescription:
+    """What a file of plain numbers holds.
+
+    Attributes
+    ----------
+    dtype : str
+    shape : tuple of int
+    digests : tuple of str
+        SHA-256 of each `BLOCK` bytes, and of the rest.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    digests: tuple[str, ...]
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> ArrayDescription:
+        """Describe an array in memory. O(bytes)."""
+        digests = _Digests()
+        digests.update(_bytes_of(array))
+        return cls(array.dtype.str, array.shape, digests.finish())
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of its file."""
+        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+
+    def blocks_of(self, rows: slice | None) -> range:
+        """Return the numbers of the blocks that some rows stand in, of all blocks without any."""
+        if rows is None:
+            return range(len(self.digests))
+        width = self.n_bytes // max(self.shape[0], 1)
+        return range(rows.start * width // BLOCK, -(-rows.stop * width // BLOCK))
+
+
+class _Digests:
+    """The digests of the blocks of bytes that come one behind the other."""
+
+    def __init__(self) -> None:
+        self._done: list[str] = []
+        self._current = hashlib.sha256()
+        self._filled = 0
+
+    def update(self, content: memoryview) -> None:
+        """Take in more of them."""
+        while content:
+            some = content[: BLOCK - self._filled]
+            self._current.update(some)
+            self._filled += len(some)
+            content = content[len(some) :]
+            if self._filled == BLOCK:
+                self._end_block()
+
+    def finish(self) -> tuple[str, ...]:
+        """Return the digests of all blocks."""
+        if self._filled:
+            self._end_block()
+        return tuple(self._done)
+
+    def _end_block(self) -> None:
+        self._done.append(self._current.hexdigest())
+        self._current, self._filled = hashlib.sha256(), 0
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """An entry whose manifest fits; its arrays are held against it when they are asked for.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    digest : str
+        Of the manifest.
+    text : Mapping
+        What is no array, as it was written.
+    arrays : Mapping of str to ArrayDescription
+    """
+
+    path: Path
+    digest: str
+    text: Mapping[str, Any]
+    arrays: Mapping[str, ArrayDescription]
+
+    @classmethod
+    def open(cls, path: Path) -> StoredEntry:
+        """Return an entry.
+
+        Raises
+        ------
+        EntryError
+            Where it is not there, or its manifest is damaged, of another version or of another entry.
+        """
+        try:
+            digest, _, body = (path / MANIFEST).read_bytes().partition(b"\n")
+            if digest.decode() != hashlib.sha256(body).hexdigest():
+                raise ValueError("its manifest is damaged")
+            content = json.loads(body)
+            if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
+                raise ValueError("it is another entry, or of another version")
+            arrays = {
+                name: ArrayDescription(found["dtype"], tuple(found["shape"]), tuple(found["digests"]))
+                for name, found in content["arrays"].items()
+            }
+            return cls(path, digest.decode(), content["text"], arrays)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise EntryError(f"{path}: {error}") from None
+
+    def check(
+        self, names: Iterable[str] | None = None, *, rows: slice | None = None, told: Check = _go_on
+    ) -> None:
+        """Hold arrays against their digests, each block once in a process as long as its file stays as it is.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            All arrays by default.
+        rows : slice, optional
+            The rows that are needed of them; all by default.
+        told : callable, optional
+
+        Raises
+        ------
+        EntryError
+            Where a file is not there or damaged.
+        """
+        unread: list[tuple[str, _FileState, int]] = []
+        for name in self.arrays if names is None else names:
+            if self.arrays[name].n_bytes:
+                state = self._state(name)
+                blocks = self.arrays[name].blocks_of(rows)
+                unread += [(name, state, i) for i in blocks if not self._is_read(name, state, i)]
+
+        def read(block: tuple[str, _FileState, int]) -> None:
+            name, state, index = block
+            size = min(BLOCK, self.arrays[name].n_bytes - index * BLOCK)
+            self._read_block(name, index, memoryview(bytearray(size)))
+            _READ[state, index] = self.arrays[name].digests[index]
+
+        _in_threads(read, unread, told)
+
+    def mapped(self, name: str) -> NDArray[Any]:
+        """Return an array, mapped into memory and read-only; an empty one cannot be mapped.
+
+        Raises
+        ------
+        EntryError
+            Where it cannot be.
+        """
+        described = self.arrays[name]
+        dtype = np.dtype(described.dtype)
+        try:
+            if described.n_bytes:
+                array = np.memmap(self._file(name), dtype, "r", shape=described.shape)
+            else:
+                array = np.empty(described.shape, dtype)  # type: ignore[assignment]
+        except (OSError, ValueError) as error:
+            raise EntryError(f"{self._file(name)}: {error}") from None
+        array.flags.writeable = False
+        return np.asarray(array)
+
+    def loaded(self, name: str, told: Check = _go_on) -> NDArray[Any]:
+        """Return an array that was read into memory, and fits its digests.
+
+        Raises
+        ------
+        EntryError
+            Where it cannot be read, or is damaged.
+        """
+        described = self.arrays[name]
+        try:
+            array = np.empty(described.shape, np.dtype(described.dtype))
+        except (MemoryError, ValueError) as error:
+            raise EntryError(f"{self._file(name)}: {error}") from None
+        content = _bytes_of(array)
+        if described.n_bytes:
+            self._state(name)
+
+        def read(index: int) -> None:
+            self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
+
+        _in_threads(read, range(len(described.digests)), told)
+        return array
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of its arrays."""
+        return sum(described.n_bytes for described in self.arrays.values())
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files, to be sent to another machine."""
+        names = [MANIFEST, *(f"{name}{_ENDING}" for name in self.arrays if self.arrays[name].n_bytes)]
+        return {name: (self.path / name).read_bytes() for name in names}
+
+    def touch(self) -> None:
+        """Take note that it was used just now."""
+        with suppress(OSError):  # somebody else's
+            os.utime(self.path)
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}{_ENDING}"
+
+    def _state(self, name: str) -> _FileState:
+        """Return what tells the file of an array from others, and from itself once it is changed."""
+        try:
+            status = self._file(name).stat()
+        except OSError as error:
+            raise EntryError(f"{self._file(name)}: {error}") from None
+        if status.st_size != self.arrays[name].n_bytes:
+            raise EntryError(f"{self._file(name)}: found {status.st_size} bytes")
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _is_read(self, name: str, state: _FileState, index: int) -> bool:
+        return _READ.get((state, index)) == self.arrays[name].digests[index]
+
+    def _read_block(self, name: str, index: int, room: memoryview) -> None:
+        """Read a block of a file to where there is room for it, and hold it against its digest."""
+        try:
+            with self._file(name).open("rb", buffering=0) as file:
+                file.seek(index * BLOCK)
+                done = 0
+                while done < len(room) and (count := file.readinto(room[done:])):
+                    done += count
+        except OSError as error:
+            raise EntryError(f"{self._file(name)}: {error}") from None
+        if done < len(room) or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]:
+            raise EntryError(f"{self._file(name)}: block {index} is damaged")
+
+
+_FileState = tuple[int, int, int, int]
+_READ: dict[tuple[_FileState, int], str] = {}
+"""The digests of the blocks that this process has read, by the states of their files."""
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether there is an entry, whose arrays may be damaged."""
+    try:
+        StoredEntry.open(path)
+    except EntryError:
+        return False
+    return True
+
+
+def is_whole(path: Path) -> bool:
+    """Tell whether an entry is there, and all of it as it was written; see `StoredEntry.check`."""
+    try:
+        StoredEntry.open(path).check()
+    except EntryError:
+        return False
+    return True
+
+
+def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
+    """Return the whole entry whose arrays of these names are these, mapped into memory; else None."""
+    files = {name: _file_of(array) for name, array in arrays.items()}
+    folders = {file.parent for file in files.values() if file is not None}
+    if len(folders) != 1 or any(f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()):
+        return None
+    try:
+        entry = StoredEntry.open(folders.pop())
+        entry.check(arrays)
+    except (EntryError, KeyError):
+        return None
+    return entry
+
+
+class ArrayFile:
+    """A file of plain numbers, which becomes longer rows by rows and never is in memory.
+
+    Parameters
+    ----------
+    path : Path
+        Of the new file.
+    dtype : dtype
+    width : int, optional
+        Number of columns; without it the array has one dimension.
+
+    Raises
+    ------
+    OSError
+        Here and later, where it cannot be written.
+    """
+
+    def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
+        self.path = path
+        self.width = width
+        self.rows = 0
+        self._dtype = np.dtype(dtype)
+        self._digests = _Digests()
+        self._file = path.open("xb", buffering=0)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Write rows behind the others."""
+        content = _bytes_of(np.ascontiguousarray(rows, dtype=self._dtype))
+        self._digests.update(content)
+        while content:
+            content = content[self._file.write(content) :]
+        self.rows += len(rows)
+
+    def finish(self, *, durable: bool = True) -> ArrayDescription:
+        """Have all of it on the disk, and say what it is.
+
+        Parameters
+        ----------
+        durable : bool
+            Whether to wait for the disk. Its digests tell whether it is what was written, in any case; but
+            pages of a mapped file that the disk has no room for would be lost once they are let go.
+        """
+        if durable:
+            os.fsync(self._file.fileno())
+        self._file.close()
+        shape = (self.rows,) if self.width is None else (self.rows, self.width)
+        return ArrayDescription(self._dtype.str, shape, self._digests.finish())
+
+    def content(self) -> NDArray[Any]:
+        """Return what was written, mapped into memory, once it is finished."""
+        shape = (self.rows,) if self.width is None else (self.rows, self.width)
+        is_empty = not self.rows or self.width == 0  # which cannot be mapped
+        found = np.empty(shape) if is_empty else np.memmap(self.path, self._dtype, "r", shape=shape)
+        return np.asarray(found)
+
+
+class NewEntry:
+    """An entry that is being written; what is not finished when it is left is removed.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the entries; it is made where it is missing.
+    durable : bool
+        Whether its files are to be on the disk before it has its name.
+
+    Raises
+    ------
+    OSError
+        Here and later, where it cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self._folder = folder
+        self._durable = durable
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(folder, f"{_NEW}*")
+        self.path = Path(tempfile.mkdtemp(dir=folder, prefix=_NEW))
+        self._opened = ExitStack()
+        self._arrays: dict[str, ArrayDescription] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+        shutil.rmtree(self.path, ignore_errors=True)  # what was finished has another name by now
+
+    def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
+        """Return the file of a new array, or one that is to be read and removed before all is finished."""
+        made = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
+        self._opened.callback(made.close)
+        return made
+
+    def take(self, name: str, file: ArrayFile) -> None:
+        """Make a file that is written to its end the array of a name."""
+        self._arrays[name] = file.finish(durable=self._durable)
+        if not self._arrays[name].n_bytes:
+            file.path.unlink()
+        elif file.path != self.path / f"{name}{_ENDING}":
+            file.path.rename(self.path / f"{name}{_ENDING}")
+
+    def save(self, name: str, array: NDArray[Any], told: Check = _go_on) -> None:
+        """Write an array that is in memory."""
+        file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
+        step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
+        for begin in range(0, len(array), step):
+            told()
+            file.append(array[begin : begin + step])
+        self.take(name, file)
+
+    def link(self, name: str, entry: StoredEntry) -> None:
+        """Take over an array of another entry of the same disk, without a copy."""
+        self._arrays[name] = entry.arrays[name]
+        if entry.arrays[name].n_bytes:
+            os.link(entry.path / f"{name}{_ENDING}", self.path / f"{name}{_ENDING}")
+
+    def finish(self, text: Mapping[str, Any], key: str = "") -> Path:
+        """Write the manifest, give the entry its name, and return its folder.
+
+        Parameters
+        ----------
+        text : Mapping
+            What is no array, as JSON can have it.
+        key : str
+            What it is found by; without one it is called after its contents.
+        """
+        manifest = _manifest(text, self._arrays, key)
+        _write_file(self.path / MANIFEST, manifest, durable=self._durable)
+        return self._rename(key or manifest.partition(b"\n")[0].decode())
+
+    def receive(self, name: str, files: Mapping[str, bytes]) -> Path:
+        """Write the files of an entry that another machine sent, and return its folder."""
+        for file, content in files.items():
+            _write_file(self.path / Path(file).name, content, durable=self._durable)
+        return self._rename(name)
+
+    def _rename(self, name: str) -> Path:
+        final = self._folder / name
+        try:
+            self.path.rename(final)
+        except OSError:
+            if is_whole(final):  # another process was faster
+                return final
+            shutil.rmtree(final, ignore_errors=True)
+            with suppress(OSError):  # a file in its place
+                final.unlink()
+            self.path.rename(final)
+        if self._durable:
+            _sync(self._folder)
+        return final
+
+
+def name_of(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription]) -> str:
+    """Return what an entry with such contents, and without a key, is called."""
+    return _manifest(text, arrays, "").partition(b"\n")[0].decode()
+
+
+def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
+    """Remove the entries unused for longest until the others take at most ``limit`` bytes.
+
+    Parameters
+    ----------
+    folder : Path
+    limit : float
+    keep : collection of str
+        Names of entries that stay in any case.
+    """
+    remove_abandoned(folder, f"{_NEW}*")
+    entries = _entries(folder)
+    total = sum(size for _, size, path in entries if path.name in keep)
+    for _, size, path in reversed(entries):
+        if path.name not in keep:
+            total += size
+            if total > limit:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
+    """Remove entries unused for longest until there are so many bytes, and all take half of the room at most.
+
+    Those used within an hour stay: other processes may have them mapped.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the entries.
+    path : Path
+        The file that is read, for the sentence.
+    needed : float
+    what : str
+        What needs them.
+
+    Raises
+    ------
+    DatasetError
+        Where there are not so many.
+    """
+    removable = [found for found in _entries(folder) if time.time() - found[0] > _HOUR]
+    held = sum(size for _, size, _ in removable)
+    while True:
+        free = shutil.disk_usage(folder).free
+        if not removable or (free >= needed + _SPARE and held + needed <= _HALF * (held + free)):
+            break
+        _, size, entry = removable.pop(0)
+        held -= size
+        shutil.rmtree(entry, ignore_errors=True)
+    if free < needed + _SPARE:
+        raise DatasetError(
+            tr(
+                "{path}: {what} need about {needed} on the disk, as they are more than the memory budget "
+                "allows, and {folder} has {free} free; please make room there, name a folder on a larger "
+                "disk by RANKSTUDIO_CACHE_DIR, allow more memory, or leave out unused features."
+            ).format(
+                path=shown_path(path),
+                what=what,
+                needed=memory.size(needed),
+                folder=folder,
+                free=memory.size(free),
+            )
+        )
+
+
+def widened(file: ArrayFile, to: ArrayFile) -> ArrayFile:
+    """Write the rows of a matrix to a wider one with zeros behind them, and remove its file."""
+    file.finish(durable=False)
+    X, width = file.content(), to.width or 1
+    rows = max(1, BLOCK // (8 * width))
+    for begin in range(0, len(X), rows):
+        block = np.zeros((min(rows, len(X) - begin), width))
+        block[:, : X.shape[1]] = X[begin : begin + rows]
+        to.append(block)
+        release(X)
+    file.path.unlink()
+    return to
+
+
+# To read gigabytes again only to learn that they are the same would make every start slow. The checksum of a
+# large source file is remembered by its place, number, size, time of its contents and time of its last change
+# of any kind, which a program that sets times back changes too. It is not remembered where the file was
+# changed just before it was read: within the resolution of a clock it could be changed again unnoticed.
+
+SourceState = tuple[int, ...]
+
+
+def source_state(path: Path) -> SourceState:
+    """Return what changes where a file does, as far as one sees from outside; () where it is too new.
+
+    Raises
+    ------
+    OSError
+        Where there is no such file.
+    """
+    status = path.stat()
+    latest = max(status.st_mtime_ns, status.st_ctime_ns)
+    if time.time_ns() - latest < _YOUNG:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def recalled_checksum(path: Path) -> str:
+    """Return the checksum of a source file as it is now; "" where it is not known."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        content = json.loads(_memory_of(path).read_text(encoding="utf-8"))
+        state = source_state(path)
+        if state and content["path"] == _ascii(path) and tuple(content["state"]) == state:
+            os.utime(_memory_of(path))
+            return str(content["checksum"])
+    return ""
+
+
+def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
+    """Remember the checksum of a source file that was in a state before it was read, if it still is."""
+    with suppress(OSError, OutputError):
+        if not state or source_state(path) != state:
+            return
+        place = _memory_of(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        content = {"path": _ascii(path), "state": state, "checksum": checksum}
+        write_bytes(place, json.dumps(content).encode())
+        known = sorted(place.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in known[:-_MOST_REMEMBERED]:
+            file.unlink(missing_ok=True)
+
+
+def _memory_of(path: Path) -> Path:
+    name = hashlib.sha256(_ascii(path).encode()).hexdigest()
+    return cache_folder() / "checksums" / f"{name}.json"
+
+
+def _ascii(path: Path) -> str:
+    return ascii(str(path.absolute()))
+
+
+def _manifest(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], key: str) -> bytes:
+    described = {name: asdict(arrays[name]) for name in sorted(arrays)}
+    body = json.dumps({"version": _VERSION, "key": key, "text": text, "arrays": described}).encode()
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def _entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return when each entry was last used, its size and its folder, the one unused for longest first."""
+    found = []
+    with suppress(OSError):
+        for path in folder.iterdir():
+            # Another process removes some, too, and what is no folder is no entry.
+            with suppress(OSError):
+                size = sum(file.lstat().st_size for file in path.iterdir())
+                if not path.name.startswith(_NEW):
+                    found.append((path.stat().st_mtime, size, path))
+    return sorted(found)
+
+
+def _in_threads(read: Callable[[Any], None], blocks: Collection[Any], told: Check) -> None:
+    """Read blocks, several at a time where there are several."""
+    with threads.pool(len(blocks) > 1) as (executor, _):
+        for _done in (map if executor is None else executor.map)(read, blocks):
+            told()
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview:
+    content: Bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return content.data
+
+
+def _file_of(array: NDArray[Any]) -> Path | None:
+    """Return the file whose whole array this one is, mapped into memory; None where it is not."""
+    base: Any = array
+    while base is not None and not isinstance(base, np.memmap):
+        base = getattr(base, "base", None)
+    if base is None or base.filename is None or (base.shape, base.dtype) != (array.shape, array.dtype):
+        return None
+    whole = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
+    return Path(base.filename) if whole else None
+
+
+def _write_file(path: Path, content: bytes, *, durable: bool) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Have the system write the names in a folder to the disk, where it can be asked to."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,613 @@
+"""Documents that come in piece by piece become a table: in memory, or in files of the store that are mapped.
+
+Readers of formats know neither: they hand pieces to a builder, and say at the end what they know of them all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import store
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.comments import TakenComments, TextComments
+from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
+from rankstudio.engine.data.missing_values import fill_missing, normalize_queries
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile
+from rankstudio.engine.data.store import ArrayFile, NewEntry
+from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
+from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import release
+
+_GROWTH = 1.5  # of the width, where ids become larger and larger: rows are copied so often at most
+_SPARE = 1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
+_PER_DOCUMENT = 40  # bytes of memory that it takes to bring the documents of queries together
+
+
+def _none() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What becomes of the values once they are read.
+
+    Attributes
+    ----------
+    missing : {"query_min", "zero", "refuse"}
+    normalize : bool
+    """
+
+    missing: str = "query_min"
+    normalize: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PartFiles:
+    """Files that are one part of a fold, and how they are read.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        In their order; a query may go on from one to the next.
+    form : str
+        "letor", "sizes" (SVMlight text with a file of sizes beside it), "csv" or "arrow".
+    told : DataColumns
+        What is known of the columns of tables, and with what the ids of features begin in text.
+    sizes : int64 array of shape (Q,), optional
+        How many documents each query has, where the lines do not say their query.
+    refuse : bool
+        Whether a missing value is an error.
+    most_features : int, optional
+        A larger feature id in text is an error.
+    """
+
+    paths: tuple[Path, ...]
+    form: str = "letor"
+    told: DataColumns = field(default_factory=DataColumns)
+    sizes: Ints | None = None
+    refuse: bool = False
+    most_features: int | None = None
+
+    @property
+    def first_id(self) -> int:
+        """With what the ids of features begin in text: 1, or 0, which becomes 1."""
+        return 1 if self.told.ids_from is None else self.told.ids_from
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPiece:
+    """Some documents of a file, in its order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+        Features; NaN where a value is missing.
+    y : ndarray of shape (m,)
+        Labels.
+    comments : TextComments
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    runs : iterable of (str, int)
+        Query id and number of documents of each run of documents of one query.
+    place_of : callable
+        From the position of a run to where its first document is in the file; asked once at most.
+    parts : ndarray of shape (m,), or (0,)
+        In which part each document is, where a column says so.
+    columns : tuple of int
+        Of a table: which of its features these are. One that is missing here is none in the end.
+    """
+
+    X: Floats
+    y: Floats
+    comments: TextComments
+    missing: Ints
+    runs: Iterable[tuple[str, int]]
+    place_of: Callable[[int], int]
+    parts: Ints = field(default_factory=_none)
+    columns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What a reader knows of all documents, once it has read them; see `Table`.
+
+    Attributes
+    ----------
+    n_features : int
+    dense : bool
+    unit : str
+        What a place in the file is counted in: "line" or "row".
+    feature_names, left_out, told_by : tuple of str
+    """
+
+    n_features: int
+    dense: bool
+    unit: str = "line"
+    feature_names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    told_by: tuple[str, ...] = ()
+
+
+class QueryRuns:
+    """Numbers queries in the order in which they first appear; a run is of documents of one query."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._back: dict[int, int] = {}  # of the queries that come back, the first with its place
+        self._runs, self._lengths = array("q"), array("q")
+
+    def add(self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]) -> None:
+        """Take in the id of the query and the number of documents of each run; see `DocumentPiece`."""
+        for position, (query_id, length) in enumerate(runs):
+            known = query_id in self._numbers
+            query = self._numbers.setdefault(query_id, len(self._numbers))
+            if self._runs and self._runs[-1] == query:
+                self._lengths[-1] += length
+                continue
+            if known and query not in self._back:
+                self._back[query] = 0 if self._back else place_of(position)
+            self._runs.append(query)
+            self._lengths.append(length)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The ids of the queries."""
+        return tuple(self._numbers)
+
+    def query_ptr(self) -> Ints:
+        """Return the first row of each query once the rows are in order, and their number."""
+        sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
+        np.add.at(sizes, np.frombuffer(self._runs, np.int64) + 1, np.frombuffer(self._lengths, np.int64))
+        return np.cumsum(sizes)
+
+    def scattered(self, unit: str) -> Scattered | None:
+        """Return which queries have documents that do not stand together."""
+        if not self._back:
+            return None
+        query, place = next(iter(self._back.items()))
+        return Scattered(len(self._back), self.query_ids[query], place, unit)
+
+    def order(self) -> Ints:
+        """Return the rows query by query. O(m log m) for m documents."""
+        runs, lengths = (np.frombuffer(a, np.int64) for a in (self._runs, self._lengths))
+        return np.argsort(np.repeat(runs, lengths), kind="stable")
+
+
+def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tuple[str, ...]]:
+    """Return the first row of each query, and ids "1", "2" …, of queries that have so many documents.
+
+    A query without documents is none, but has its number.
+
+    Raises
+    ------
+    DatasetError
+        Where there are more or fewer documents.
+    """
+    if int(sizes.sum()) != n_documents:
+        raise DatasetError(
+            f"{where}: found {n_documents} documents, expected {int(sizes.sum())}, as many as the "
+            "queries of the file of sizes beside it have."
+        )
+    kept = np.flatnonzero(sizes)
+    query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[kept])])
+    return query_ptr, tuple(str(i + 1) for i in kept.tolist())
+
+
+class TableBuilder(ABC):
+    """Takes the documents of a file, or of several that are one part, in their order.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is read, for sentences.
+    """
+
+    holds_parts: bool
+    """Whether documents may say in which part they are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_documents = 0
+        self._runs = QueryRuns()
+        self._missing = _none()
+        self._columns: tuple[int, ...] | None = None
+        self._no_features: set[int] = set()
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Number of columns so far; some at the end may be of no feature."""
+
+    @abstractmethod
+    def _write(self, piece: DocumentPiece, share: float) -> None:
+        """Put documents behind those that are there."""
+
+    def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
+        """Take documents behind those that are there.
+
+        Parameters
+        ----------
+        piece : DocumentPiece
+            It is not used any more by who gives it.
+        share : float
+            Which share of all documents have come in with these, about.
+
+        Raises
+        ------
+        DatasetError
+            Where memory or disk has no room for all of them.
+        OSError
+            Where they cannot be written.
+        """
+        if not len(piece.y):
+            return
+        if self._columns is None:
+            self._columns = piece.columns
+        if piece.columns != self._columns:
+            piece = self._with_first_columns(piece, self._columns)
+        self._write(piece, share)
+        if len(piece.missing) > len(self._missing):
+            self._missing = np.pad(self._missing, (0, len(piece.missing) - len(self._missing)))
+        self._missing[: len(piece.missing)] += piece.missing
+        self._runs.add(piece.runs, piece.place_of)
+        self.n_documents += len(piece.y)
+
+    def features(self) -> tuple[int, ...]:
+        """Return which features of a table all pieces have."""
+        return tuple(column for column in self._columns or () if column not in self._no_features)
+
+    def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
+        """Return documents with the columns of the first ones, 0 in those that are no features after all."""
+        self._no_features |= set(columns) - set(piece.columns)
+        X, missing = np.zeros((len(piece.y), len(columns))), np.zeros(len(columns), dtype=np.int64)
+        for place, column in enumerate(columns):
+            if column in piece.columns:
+                X[:, place] = piece.X[:, piece.columns.index(column)]
+                missing[place] = piece.missing[piece.columns.index(column)]
+        return replace(piece, X=X, missing=missing, columns=columns)
+
+    def _kept(self, width: int) -> slice | list[int]:
+        """Return which of the columns that were written are kept, of at most so many."""
+        if not self._no_features:
+            return slice(min(self.width, width))
+        return [i for i, column in enumerate(self._columns or ()) if column not in self._no_features]
+
+    def _queries(
+        self, facts: TableFacts, sizes: Ints | None
+    ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
+        """Return the first row of each query, their ids, and which do not stand together."""
+        if sizes is not None:
+            return *group_by_size(shown_path(self.path), sizes, self.n_documents), None
+        return self._runs.query_ptr(), self._runs.query_ids, self._runs.scattered(facts.unit)
+
+
+class TableInMemory(TableBuilder):
+    """Puts the pieces of a table together in memory; see `TableBuilder`."""
+
+    holds_parts = True
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._X: Floats = np.zeros((0, 0))
+        self._pieces: list[DocumentPiece] = []
+
+    @property
+    def width(self) -> int:
+        """Number of columns so far."""
+        return int(self._X.shape[1])
+
+    def finish(self, facts: TableFacts, sizes: Ints | None = None) -> Table:
+        """Return the table, with documents of a query behind each other.
+
+        Parameters
+        ----------
+        facts : TableFacts
+        sizes : ndarray of shape (Q,), optional
+            How many documents each query has, where the documents do not say their query.
+
+        Raises
+        ------
+        DatasetError
+            Where the sizes are not those of so many documents.
+        """
+        query_ptr, ids, scattered = self._queries(facts, sizes)
+        order = _none() if scattered is None else self._runs.order()
+        kept = self._kept(self.width)
+        X, y = self._X[: self.n_documents], _joined([piece.y for piece in self._pieces])
+        parts = _joined([piece.parts for piece in self._pieces])
+        if self._no_features:
+            X = np.ascontiguousarray(X[:, kept])
+        if order.size:
+            X, y, parts = X[order], y[order], parts[order] if parts.size else parts
+        comments = _joined_comments([piece.comments for piece in self._pieces])
+        return Table(
+            X=X,
+            y=y,
+            query_ptr=query_ptr,
+            query_ids=ids,
+            comments=TakenComments(comments, order) if order.size else comments,
+            missing=self._missing[kept],
+            dense=facts.dense,
+            scattered=scattered,
+            file_rows=order,
+            feature_names=facts.feature_names,
+            left_out=facts.left_out,
+            told_by=facts.told_by,
+            parts=parts,
+        )
+
+    def _write(self, piece: DocumentPiece, share: float) -> None:
+        """Keep the first features as they are, as nearly always there are no others; else copy them all."""
+        if not self._pieces:
+            self._X = piece.X
+        else:
+            rows, width = self.n_documents + len(piece.y), max(self.width, piece.X.shape[1])
+            if rows > len(self._X) or width > self.width:
+                self._grow(rows, width, share)
+            self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
+            self._X[self.n_documents : rows, piece.X.shape[1] :] = 0.0
+        self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
+
+    def _grow(self, rows: int, width: int, share: float) -> None:
+        """Have room for so many rows and columns, and for the rows that are to come."""
+        wanted = max(rows, int(_SPARE * rows / max(share, 1e-9)))
+        for capacity in (wanted, rows):
+            free = memory.available()
+            if 8.0 * capacity * width <= free:
+                break
+        else:
+            raise too_large(self.path, rows, width, 8.0 * rows * width, free)
+        room = np.empty((capacity, width))  # pages that nothing is written to take no memory
+        room[: self.n_documents, : self.width] = self._X[: self.n_documents]
+        room[: self.n_documents, self.width :] = 0.0
+        self._X = room
+
+
+class TableOnDisk(TableBuilder):
+    """Writes a table of which no more than a piece is in memory; see `TableBuilder`.
+
+    Parameters
+    ----------
+    path : Path
+    treatment : Treatment
+    """
+
+    holds_parts = False
+
+    def __init__(self, path: Path, treatment: Treatment) -> None:
+        super().__init__(path)
+        self._treatment = treatment
+        self._folder = store.writable(mapped_folder())
+        self._new = NewEntry(self._folder)
+        self._X: ArrayFile | None = None
+        self._copies = 0
+        self._comments_end = 0
+        self._y = self._new.file("y", np.float64)
+        self._comments = self._new.file("comments", np.uint8)
+        self._offsets = self._new.file("comment_offsets", np.int64)
+        self._offsets.append(np.zeros(1, dtype=np.int64))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._new.__exit__()
+
+    @property
+    def width(self) -> int:
+        """Number of columns so far; of those that are written, some at the end may be of no feature."""
+        return 0 if self._X is None or self._X.width is None else self._X.width
+
+    def finish(
+        self,
+        facts: TableFacts,
+        key: str,
+        sources: Sequence[tuple[int, str]],
+        *,
+        n_features: int,
+        sizes: Ints | None = None,
+    ) -> Table:
+        """Bring the documents into order, fill in what is missing, and return the table.
+
+        Parameters
+        ----------
+        facts : TableFacts
+        key : str
+            By what the table is found.
+        sources : sequence of (int, str)
+            Size and checksum of each file that it was read from.
+        n_features : int
+            Least number of columns.
+        sizes : ndarray of shape (Q,), optional
+            How many documents each query has, where the documents do not say their query.
+
+        Raises
+        ------
+        DatasetError
+            Where there is too little memory, or room on the disk, to do so.
+        OSError
+            Where it cannot be written.
+        """
+        assert self._X is not None
+        n_features = max(facts.n_features, n_features)
+        query_ptr, ids, scattered = self._queries(facts, sizes)
+        order = _none() if scattered is None else self._order(scattered)
+        kept = self._kept(n_features)
+        missing = np.zeros(n_features, dtype=np.int64)
+        counted = self._missing[kept]
+        missing[: len(counted)] = counted
+        filled = self._treatment.missing != "refuse" and bool(missing.any())
+        if order.size or filled or self._treatment.normalize or self._no_features or self.width != n_features:
+            self._rewrite(n_features, query_ptr, order, missing if filled else None)
+        else:
+            self._new.take("X", self._X)
+        if order.size:
+            self._y.finish(durable=False)
+            y = np.array(self._y.content())[order]
+            self._y.path.unlink()
+            self._new.save("y", y)
+        else:
+            self._new.take("y", self._y)
+        self._new.take("comments", self._comments)
+        self._new.take("comment_offsets", self._offsets)
+        small = {"query_ptr": query_ptr, "missing": missing, "file_rows": order, "parts": _none()}
+        for name, values in small.items():
+            self._new.save(name, values)
+        text = table_text(
+            ids,
+            facts.feature_names,
+            facts.left_out,
+            facts.told_by,
+            dense=facts.dense,
+            scattered=scattered,
+            taken=bool(order.size),
+            sources=sources,
+        )
+        made = self._new.finish(text, key)
+        table = find_mapped(made, lambda: None)
+        if table is None:
+            raise OSError(f"{made} cannot be read")
+        return table
+
+    def _write(self, piece: DocumentPiece, share: float) -> None:
+        X = piece.X
+        if self._X is None or X.shape[1] > self.width:
+            self._grow(X.shape[1], (self.n_documents + len(piece.y)) / max(share, 1e-9))
+        assert self._X is not None
+        if X.shape[1] < self.width:
+            X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])))
+        self._X.append(X)
+        self._y.append(piece.y)
+        content, offsets = piece.comments.content, piece.comments.offsets
+        self._comments.append(content)
+        self._offsets.append(offsets[1:] + (self._comments_end - offsets[0]))
+        self._comments_end += int(offsets[-1] - offsets[0])
+
+    def _grow(self, width: int, rows: float) -> None:
+        """Give X so many columns, if the disk has room for about so many rows of them."""
+        if self._X is not None:
+            width = max(width, int(self.width * _GROWTH))
+        self._need(8.0 * width * rows, f"{rows:,.0f} documents with {width} features")
+        self._copies += 1
+        new = self._new.file(f"X-{self._copies}", np.float64, width)
+        self._X = new if self._X is None else store.widened(self._X, new)
+
+    def _need(self, n_bytes: float, what: str) -> None:
+        store.make_room(self._folder, self.path, n_bytes, what)
+
+    def _order(self, scattered: Scattered) -> Ints:
+        """Return the rows query by query, if that fits the budget."""
+        needed = _PER_DOCUMENT * self.n_documents
+        if needed > memory.budget():
+            raise DatasetError(
+                tr(
+                    "{path}: query {query} comes back on {unit} {line}, and to bring the documents of "
+                    "each query together takes {needed}, where {budget} may be used; please sort the file by "
+                    "query, or allow more memory."
+                ).format(
+                    path=shown_path(self.path),
+                    query=scattered.query_id,
+                    unit=scattered.unit,
+                    line=scattered.line,
+                    needed=memory.size(needed),
+                    budget=memory.size(memory.budget()),
+                )
+            )
+        return self._runs.order()
+
+    def _rewrite(self, width: int, query_ptr: Ints, order: Ints, missing: Ints | None) -> None:
+        """Write X anew, some whole queries at a time."""
+        assert self._X is not None
+        largest = int(np.diff(query_ptr).max())
+        if 24.0 * largest * width > memory.budget():
+            raise DatasetError(
+                tr(
+                    "{path}: a query has {n} documents, whose features take {needed} to be filled in or "
+                    "scaled, where {budget} may be used; please allow more memory, or divide that query."
+                ).format(
+                    path=shown_path(self.path),
+                    n=largest,
+                    needed=memory.size(24.0 * largest * width),
+                    budget=memory.size(memory.budget()),
+                )
+            )
+        self._need(8.0 * width * self.n_documents, f"{self.n_documents:,} documents with {width} features")
+        self._X.finish(durable=False)
+        raw, kept = self._X.content(), self._kept(width)
+        out = self._new.file("X", np.float64, width)
+        for first, last in group_blocks(query_ptr, width):
+            begin, end = int(query_ptr[first]), int(query_ptr[last])
+            rows = (raw[order[begin:end]] if order.size else raw[begin:end])[:, kept]
+            block = np.zeros((end - begin, width))
+            block[:, : rows.shape[1]] = rows
+            own = query_ptr[first : last + 1] - begin
+            if missing is not None:
+                fill_missing(block, own, missing, self._treatment.missing)
+            if self._treatment.normalize:
+                normalize_queries(block, own)
+            out.append(block)
+            release(raw)
+        self._new.take("X", out)
+        del raw
+        self._X.path.unlink()
+
+
+def unreadable(path: Path, error: OSError) -> FileAccessError:
+    """Return the error of a table that could not be written."""
+    return FileAccessError(
+        path,
+        tr(
+            "it is larger than the memory budget, and what is read of it could not be written: {reason}."
+        ).format(reason=error.strerror or error),
+    )
+
+
+def too_large(path: Path, rows: int, width: int, needed: float, free: float) -> DatasetError:
+    """Return the error of documents whose features do not fit into memory."""
+    return DatasetError(
+        tr(
+            "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, and "
+            "{size} are free. Every feature becomes a column, so leave out unused ones or number "
+            "them anew."
+        ).format(path=path, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
+    )
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays])
+
+
+def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
+    if len(pieces) == 1:
+        return pieces[0]
+    content = np.concatenate([piece.content for piece in pieces])
+    lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+class FormatReader(Protocol):
+    """Reads the files of a part in one format."""
+
+    def __call__(
+        self, part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    ) -> TableFacts:
+        """Hand the documents to a builder piece by piece, and return what is known of all of them.
+
+        Raises
+        ------
+        DataError, MissingExtraError
+            Where a file cannot be read, or is not as its format has it.
+        """
+        ...

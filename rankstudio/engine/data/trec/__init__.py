@@ -1,1 +1,0 @@
-"""What TREC's programs write: judgements (qrels) and ranked lists (runs)."""

@@ -1,0 +1,152 @@
+"""The parser against the slow oracle: valid text in every flavour, broken text, and any bytes at all."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from data import letor_oracle as oracle
+from data.letor_strategies import broken_texts, texts
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from rankstudio.engine.data.compression import is_packed
+from rankstudio.engine.data.file_access import PADDING
+from rankstudio.engine.data.formats import letor
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import LoadedFile
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
+from rankstudio.engine.errors import DataError, FormatError
+
+many = settings(suppress_health_check=[HealthCheck.too_slow])
+pieces = st.sampled_from([1, 7, 40, 1 << 20])
+
+
+def parsed(content: bytes, piece: int) -> Table:
+    path, progress = Path("a.txt"), ReadProgress()
+    file = LoadedFile(path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress)
+    builder = TableInMemory(path)
+    with mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
+        return builder.finish(letor.read_letor(PartFiles((path,)), [file], builder, progress))
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    nan = np.isnan(a)
+    return bool((nan == np.isnan(b)).all() and (a[~nan].view(np.uint64) == b[~nan].view(np.uint64)).all())
+
+
+def check(content: bytes, piece: int) -> None:
+    """Hold the parser to the oracle's verdict, wherever the text is cut into pieces."""
+    try:
+        contents = oracle.read(content)
+    except oracle.Refused as refused:
+        with pytest.raises(DataError) as raised:
+            parsed(content, piece)
+        assert isinstance(raised.value, FormatError)
+        assert (raised.value.line, raised.value.column) == refused.place
+        return
+    table = parsed(content, piece)
+    documents = contents.grouped()
+    X = np.zeros((len(documents), contents.width))
+    for row, document in enumerate(documents):
+        for feature, value in document.features.items():
+            X[row, feature - 1] = value
+    assert same_bits(table.X, X)
+    assert same_bits(table.y, np.array([d.label for d in documents]))
+    query = np.repeat(np.array(table.query_ids), np.diff(table.query_ptr))
+    assert query.tolist() == [d.query for d in documents]
+    assert len(set(table.query_ids)) == len(table.query_ids)
+    assert list(table.comments) == [d.comment for d in documents]
+    assert [table.comments[i] for i in range(len(documents))] == [d.comment for d in documents]
+    assert table.missing.tolist() == np.isnan(X).sum(axis=0).tolist()
+    assert table.dense == all(len(d.features) == contents.width for d in documents)
+    moved = [d.query for d in contents.documents] != [d.query for d in documents]
+    if moved:
+        assert [contents.documents[i] for i in table.file_rows] == documents
+    assert moved == (table.scattered is not None)
+
+
+@many
+@given(texts(), pieces)
+def test_every_flavour(content: bytes, piece: int) -> None:
+    check(content, piece)
+
+
+@many
+@given(broken_texts(), pieces)
+@example(b"0 qid:1 1:0.5 12", 1 << 20)
+@example(b"0 qid:1 1:0.5 12:", 1 << 20)
+@example(b"0 qid:1 1:0.5\n1", 1 << 20)
+@example(b"0 qid:1 5:1 3:1 5:2\n", 1 << 20)
+@example(b"0 qid:1 1:1 1:1\n", 1 << 20)
+@example(b"0 qid:1 1:1e400\n0 qid:1 0:1\n", 1 << 20)
+@example(b"1 qid:a 1:1\n1 qid:b 1:2\n\n1 qid:a 1:3", 1)
+@example(b"1 qid:1 1:1 #a\rb\n1 qid:1 1:2 # qid:7", 1 << 20)
+@example(b"1 qid:1 1:1 #a\n1 qid:1 1:2 # b\r2 qid:7 1:3", 1 << 20)
+def test_broken_text(content: bytes, piece: int) -> None:
+    check(content, piece)
+
+
+@many
+@given(st.binary(max_size=60), pieces)
+@example(b"", 1 << 20)
+@example(b"\xef\xbb\xbf", 1 << 20)
+@example(b"\xff\xfe1\0", 1 << 20)
+@example(b"\n \n#\n", 1 << 20)
+def test_any_bytes(content: bytes, piece: int) -> None:
+    assume(not is_packed(content))
+    check(content, piece)
+
+
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False, min_value=0.0).map(repr),
+        st.from_regex(r"[0-9]{1,25}\.[0-9]{0,25}", fullmatch=True),
+        st.from_regex(r"[1-9][0-9]{0,20}[eE][+-]?[1-3]?[0-9]{1,2}", fullmatch=True),
+        # Half way between two doubles, where rounding is to even.
+        st.integers(2**52, 2**53 - 1).map(lambda m: str(2 * m + 1)),
+        st.tuples(st.integers(2**52, 2**53 - 1), st.integers(1, 12)).map(lambda p: _exact(*p)),
+    )
+)
+def test_numbers_are_those_of_float(token: str) -> None:
+    value = float(token)
+    if not math.isfinite(value):
+        return
+    table = parsed(f"{token} qid:1 1:{token} 2:-{token}".encode(), 1 << 20)
+    assert same_bits(table.y, np.array([value]))
+    assert same_bits(table.X, np.array([[value, -value]]))
+
+
+def _exact(mantissa: int, shift: int) -> str:
+    """Write (2 mantissa + 1) / 2^shift with all its digits."""
+    digits = str((2 * mantissa + 1) * 5**shift).rjust(shift + 1, "0")
+    return f"{digits[:-shift]}.{digits[-shift:]}"
+
+
+def test_many_hard_numbers_in_one_piece() -> None:
+    digits = "0.12345678901234567890123"
+    lines = [f"{digits} qid:1 1:{digits}1 2:{digits}{i}" for i in range(100)]
+    table = parsed("\n".join(lines).encode(), 1 << 20)
+    assert table.X[:, 1].tolist() == [float(f"{digits}{i}") for i in range(100)]
+    assert set(table.y.tolist()) == {float(digits)}
+
+
+def test_a_wide_file_whose_beginning_is_narrow() -> None:
+    lines = ["1 qid:1 1:1"] * 500 + ["1 qid:2 7000:3 5:NULL"]
+    table = parsed("\n".join(lines).encode(), 1 << 10)
+    assert table.X.shape == (501, 7000)
+    assert table.X[500, 6999] == 3.0
+    assert table.missing[4] == 1
+    assert not table.dense
+
+
+def test_what_does_not_fit_into_memory_is_refused() -> None:
+    content = b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 3_000_000
+    with pytest.raises(
+        DataError, match=r"3000001 documents with 1000000 features need 24000\.1 GB of memory"
+    ):
+        parsed(content, 1 << 20)
