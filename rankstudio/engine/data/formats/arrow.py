@@ -128,6 +128,8 @@ class _ArrowFile:
                     return
                 batch.validate(full=True)
                 frame = _without_lists(self._pa.Table.from_batches([batch]))
+                # Names are decoded here, which fails for those that are damaged.
+                frame = frame.rename_columns([clean_name(name) for name in frame.column_names])
             except RankStudioError:
                 raise
             except Exception as error:
@@ -176,7 +178,7 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
 
     return TableColumns(
         shown_path(path),
-        tuple(map(clean_name, frame.column_names)),
+        tuple(frame.column_names),
         frame.num_rows,
         column,
         error,
