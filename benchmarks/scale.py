@@ -179,13 +179,9 @@ def wire_formula(n: int, k: int) -> float:
 
 def draw(rows: list[Row], n: int, k: int, folder: Path) -> None:
     """Write the figures of the documentation."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtGui import QGuiApplication
-
-    from rankstudio.engine.export.figures.layout import drawing_of
+    from rankstudio.engine.export.figures.files import figure_bytes
     from rankstudio.engine.export.figures.style import FigureStyle
     from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
-    from rankstudio.ui.plots.figure_image import png_bytes
 
     def series(label: str, number: int, points: list[tuple[float, float]]) -> Series:
         x, y = zip(*points, strict=True)
@@ -220,10 +216,8 @@ def draw(rows: list[Row], n: int, k: int, folder: Path) -> None:
             FigureAxis("bytes", "MB", logarithmic=True), tuple(wires),
         ),
     )  # fmt: skip
-    app = QGuiApplication.instance() or QGuiApplication([])
-    assert app is not None
     for figure in figures:
-        (folder / f"{figure.name}.png").write_bytes(png_bytes(drawing_of(figure, FigureStyle()), 200.0))
+        (folder / f"{figure.name}.png").write_bytes(figure_bytes(figure, FigureStyle(), "png", 200.0))
 
 
 def main() -> None:

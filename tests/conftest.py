@@ -42,7 +42,13 @@ settings.load_profile("rankstudio")
 
 TESTS = Path(__file__).resolve().parent
 LETOR_FOLDER = TESTS.parents[1] / "shared" / "letor"
-MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
+MARKERS = {
+    TESTS / "ui": "gui",
+    TESTS / "cli": "cli",
+    **{TESTS / folder: "thorough" for folder in ("fuzz", "hostile", "kills", "packaging", "plans")},
+    TESTS / "docs" / "test_code_blocks.py": "thorough",
+    TESTS / "engine" / "experiment" / "execution" / "test_dask_cluster.py": "thorough",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,12 +81,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(line)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the window and of the terminal by their folder: ``pytest -m "not gui"``."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by where they are; without a path or a marker, leave out those that take long.
+
+    ``pytest tests/kills`` and ``pytest -m thorough`` run these, ``pytest -m "not gui"`` all but the window's.
+    """
     for item in items:
-        for folder, marker in MARKERS.items():
-            if item.path.is_relative_to(folder):
+        for place, marker in MARKERS.items():
+            if item.path.is_relative_to(place):
                 item.add_marker(marker)
+    everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
+    if everything and not config.option.markexpr:
+        thorough = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=thorough)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 def pytest_collection_finish() -> None:

@@ -86,3 +86,12 @@ def test_no_home(
     outcome = program.run(*run, "--out", out, folder=tmp_path, environment=place).check()
     assert (outcome.status, outcome.told) == (0, [])
     assert all(same(out / name, finished / name) for name in RESULTS)
+
+
+def test_figures_without_a_home(program: Program, finished: Path, disk: Path, tmp_path: Path) -> None:
+    place = {**dict.fromkeys(("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR")), "HOME": str(disk)}
+    out = tmp_path / "out"
+    command = ["figures", finished / STUDY, "--only", "criterion", "--out", out]
+    outcome = program.run(*command, folder=tmp_path, environment=place).check()
+    assert (outcome.status, outcome.told) == (0, [])
+    assert list(out.glob("*.pdf"))

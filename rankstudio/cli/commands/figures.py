@@ -38,7 +38,6 @@ formats:
   pdf     vectors, with the font embedded; what is copied from it is what is read
   svg     vectors, with texts as texts
   png     a picture with --dpi
-  tikz    for LaTeX's package pgfplots, in the fonts of the paper; maps have none
   csv     the values that are shown
 
 While the test part of a study is sealed, no number of it is in a figure. Bands need the documents: they are
@@ -55,9 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", metavar="NAMES", help="which ones, separated by commas; a name's end will do: validation"
     )
-    parser.add_argument(
-        "--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, tikz, csv (default: pdf)"
-    )
+    parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
     parser.add_argument(
         "--width",
         default="column",
@@ -90,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.report.study_figures import made, named_figures, study_figures
     from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
     from rankstudio.engine.experiment.storage.study import Study
-    from rankstudio.engine.export.figures.files import formats_of
+    from rankstudio.engine.export.figures.files import figure_files, formats_of, write_figure_files
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.metrics.names import measure
 
@@ -112,8 +109,6 @@ def run(args: argparse.Namespace) -> int:
             else _listed(found)
         )
         return 0
-    from rankstudio.ui.plots.figure_files import figure_files, write_figure_files
-
     files = figure_files(tuple(made(found)), formats, style, args.dpi, args.out)
     check_outputs([path for path, _ in files], args, recorded)
     written = write_figure_files(files)

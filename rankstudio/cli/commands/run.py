@@ -271,10 +271,19 @@ def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
 
 
 def _draw(result: RunResult, out: Path) -> list[str]:
-    """Draw the figures; say in a sentence why not where Qt cannot be loaded."""
-    try:
-        from rankstudio.ui.plots.figure_files import write_run_figures
-    except ImportError as error:
-        print(f"No figures: Qt cannot be loaded ({error}).", file=sys.stderr)
-        return []
-    return [str(path) for path in write_run_figures(result, out)]
+    """Draw the criterion and the validation measures of a run by size as PNG files: a curve a combination.
+
+    These are Figures 3 and 4 of the greedy RankRLS paper where that is what was run; nothing is drawn for a
+    method without steps.
+    """
+    from rankstudio.engine.analysis.figures.run_figures import path_figure
+    from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files
+    from rankstudio.engine.export.figures.style import style_of
+
+    files = []
+    for name in ("", *result.plan.evaluated):
+        figure = path_figure(result, name)
+        if figure is not None and not figure.empty:
+            called = f"validation-{name.replace('@', '-at-')}" if name else "criterion"
+            files.append((out / f"{called}.png", figure_bytes(figure, style_of("page"), "png")))
+    return [str(path) for path in write_figure_files(files)]

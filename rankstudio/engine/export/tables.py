@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from math import isnan
 from pathlib import Path
 
 from rankstudio.engine.support.csv_cells import guarded
@@ -16,11 +17,17 @@ _LEAST_P = 0.0001
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
-    """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit.
+    """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit, None as "".
 
     Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.csv_cells`.
     """
     return "".join(_csv_line([guarded(cell) for cell in row], separator) for row in chain([header], rows))
+
+
+def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+    """Return values that are drawn as CSV: as :func:`csv_text`, and NaN, where nothing is drawn, as ""."""
+    known = ([None if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows)
+    return csv_text(header, known, separator)
 
 
 def _csv_line(cells: Sequence[object], separator: str) -> str:

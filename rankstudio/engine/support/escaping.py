@@ -9,10 +9,10 @@ Target                                       Function
 ============================================ =====================================================
 comments in C, Python, SQL, TeX, RankLib     :func:`comment_text`
 Python values                                ``repr``, which Python reads back
-HTML, SVG, notebooks' tables                 :func:`html_text`, :func:`paragraphs`
-XML by ElementTree (PMML), Excel             :func:`clean_text`; the library escapes markup
+HTML: ``templates.py``, notebooks' tables    :func:`html_text`, :func:`paragraphs`
+XML by ElementTree (PMML), figures, Excel    :func:`clean_text`; the library escapes markup
 Markdown, notebooks' texts                   :func:`markdown_escaped`
-LaTeX, TikZ                                  :func:`latex_escaped`
+LaTeX                                        :func:`latex_escaped`
 shell commands                               :func:`shell_command`
 JSON, TOML, CSV                              the libraries' own; formulas: ``support/csv_cells.py``
 identifiers in SQL, C, PMML, Solr, Vespa, …  ``identifier`` of ``export/score_function.py``
@@ -74,7 +74,7 @@ def clean_text(text: str) -> str:
 
 
 def html_text(text: str) -> str:
-    """Return a text for HTML and SVG, in elements and attributes: markup in it is text."""
+    """Return a text for HTML, in elements and attributes: markup in it is text."""
     return escape(clean_text(text))
 
 

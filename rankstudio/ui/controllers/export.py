@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.engine.export.figures.files import FigureFile, write_figure_files
 from rankstudio.ui.controllers.export_items import export_items, plot_figures
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.plots.figure_files import FigureFile, write_figure_files
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.report.report_tasks import figures_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal, Slot
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,15 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.figures.files import SUFFIXES, caption_text, formats_for
-from rankstudio.engine.export.figures.layout import drawing_of
+from rankstudio.engine.export.figures.files import caption_text, figure_bytes
 from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_of
-from rankstudio.engine.export.figures.svg import svg_text
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import LABELS, save_figure
-from rankstudio.ui.plots.figure_image import figure_image
+from rankstudio.ui.plots.export import LABELS, figure_image, save_figure
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.choice_box import choice_box
@@ -46,6 +43,7 @@ _WIDTHS = (
 )
 _COLORS = (("light", tr("Screen")), ("print", tr("Print, grey-safe")))
 _PREVIEW_DPI = 96.0
+_SETTLE = 50  # milliseconds without a change, before the figure is painted anew
 
 
 class FigureDialog(QDialog):
@@ -85,6 +83,9 @@ class FigureDialog(QDialog):
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._message = PlainLabel()
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(_SETTLE)
         self._fill()
         self._lay_out()
         self._connect()
@@ -111,10 +112,9 @@ class FigureDialog(QDialog):
     def copy(self) -> None:
         """Put picture and caption on the clipboard."""
         figure = self.figure
-        drawing = drawing_of(figure, self.style_chosen)
         data = QMimeData()
-        data.setImageData(figure_image(drawing, float(self.dpi.value())))
-        data.setData("image/svg+xml", svg_text(drawing).encode())
+        data.setImageData(figure_image(figure, self.style_chosen, float(self.dpi.value())))
+        data.setData("image/svg+xml", figure_bytes(figure, self.style_chosen, "svg"))
         data.setText(caption_text(figure))
         QGuiApplication.clipboard().setMimeData(data)
         self._say(tr("Picture and caption copied."), "ok")
@@ -122,7 +122,7 @@ class FigureDialog(QDialog):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file and write the figure there, with its caption beside it."""
-        suffix = SUFFIXES[self.format_name]
+        suffix = f".{self.format_name}"
         suggested = str(self._folder / f"{self.figure.name}{suffix}")
         filters = f"{LABELS[self.format_name]} (*{suffix})"
         name, _ = QFileDialog.getSaveFileName(self, tr("Save figure"), suggested, filters)
@@ -158,13 +158,15 @@ class FigureDialog(QDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the preview into the room there is."""
         super().resizeEvent(event)
-        self._draw()
+        self._draw_soon()
 
     # Making
 
     def _fill(self) -> None:
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
+        for name, label in LABELS.items():
+            self.format_box.addItem(label, name)
         for key, label in _WIDTHS:
             self.width_box.addItem(label, key)
         self.millimetres.setRange(20.0, 2000.0)
@@ -177,6 +179,7 @@ class FigureDialog(QDialog):
         self.dpi.setValue(300)
         self.dpi.setSuffix(" dpi")
         self._follow_width()
+        self._follow_format()
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -225,11 +228,12 @@ class FigureDialog(QDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
+        self._settling.timeout.connect(self._draw)
         self.figure_box.currentIndexChanged.connect(self._show_figure)
         self.width_box.currentIndexChanged.connect(self._follow_width)
-        self.millimetres.valueChanged.connect(self._draw)
-        self.font_size.valueChanged.connect(self._draw)
-        self.colors.chosen.connect(self._draw)
+        self.millimetres.valueChanged.connect(self._draw_soon)
+        self.font_size.valueChanged.connect(self._draw_soon)
+        self.colors.chosen.connect(self._draw_soon)
         self.format_box.currentIndexChanged.connect(self._follow_format)
         self.copy_button.clicked.connect(self.copy)
         self.save_button.clicked.connect(self.ask_save)
@@ -239,16 +243,9 @@ class FigureDialog(QDialog):
     @Slot()
     def _show_figure(self) -> None:
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        before = self.format_box.currentData()
-        self.format_box.clear()
-        there = formats_for(figure)
-        for name in there:
-            self.format_box.addItem(LABELS[name], name)
-        self.format_box.setCurrentIndex(there.index(before) if before in there else 0)
         self.caption.setPlainText(figure.caption)
-        self._follow_format()
         self._say("", "muted")
-        self._draw()
+        self._draw_soon()
 
     @Slot()
     def _follow_width(self) -> None:
@@ -258,22 +255,25 @@ class FigureDialog(QDialog):
         self.millimetres.setValue(width)
         if size:
             self.font_size.setValue(size)
-        self._draw()
+        self._draw_soon()
 
     @Slot()
     def _follow_format(self) -> None:
         self.dpi.setEnabled(self.format_box.currentData() == "png")
 
     @Slot()
+    def _draw_soon(self) -> None:
+        self._settling.start()
+
+    @Slot()
     def _draw(self) -> None:
         """Show the figure as large as there is room for, at most twice its size."""
-        if not self.isVisible() and self.preview.width() < 10:
-            return
-        drawing = drawing_of(self.figure, self.style_chosen)
-        ratio = self.devicePixelRatioF()
-        room = self.preview.contentsRect().size()
-        scale = min(room.width() / drawing.width, room.height() / drawing.height, 2 * _PREVIEW_DPI / 72)
-        picture = QPixmap.fromImage(figure_image(drawing, max(scale, 0.05) * 72 * ratio))
+        style, ratio = self.style_chosen, self.devicePixelRatioF()
+        room = self.preview.contentsRect().size() * ratio
+        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
+        picture = QPixmap.fromImage(figure_image(self.figure, style, dpi))
+        if picture.height() > room.height():
+            picture = picture.scaledToHeight(room.height(), Qt.TransformationMode.SmoothTransformation)
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
 

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QImage
+
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export import tables
-from rankstudio.engine.export.figures.files import SUFFIXES, formats_for
+from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle, style_of
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.figure_files import bytes_of
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.figures.values import Figure
-    from rankstudio.ui.plots.base import Numbers, Plot
+    from rankstudio.ui.plots.base import Plot
 
 LABELS = {
     "pdf": "PDF",
     "svg": "SVG",
     "png": "PNG",
-    "tikz": tr("LaTeX, TikZ"),
     "csv": tr("CSV, the numbers"),
 }
 """What formats are called."""
 
-FORMATS = tuple((LABELS[name], SUFFIXES[name]) for name in ("png", "svg", "pdf", "csv"))
+FORMATS = tuple((LABELS[name], f".{name}") for name in ("png", "svg", "pdf", "csv"))
 """In which any plot can be saved, with the ending that asks for each."""
 
 PRINT_DPI = 300.0
@@ -57,7 +55,7 @@ def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float
         As of :func:`export_plot`.
     """
     suffix = Path(path).suffix.lower()
-    makers = {SUFFIXES[name]: name for name in formats_for(figure)}
+    makers = {f".{name}": name for name in LABELS}
     if suffix not in makers:
         found = f'"{suffix}"' if suffix else tr("no suffix")
         raise OutputError(
@@ -65,11 +63,15 @@ def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float
                 path=path, found=found, makers=", ".join(makers)
             )
         )
-    write_bytes(path, bytes_of(figure, style, makers[suffix], dpi))
+    write_bytes(path, figure_bytes(figure, style, makers[suffix], dpi))
 
 
-def csv_text(numbers: Numbers, separator: str = ",") -> str:
-    """Return numbers as CSV with a header; each number with all its digits, NaN as an empty cell."""
-    header, rows = numbers
-    known = (["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in row] for row in rows)
-    return tables.csv_text(header, known, separator)
+def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
+    """Return a figure as a picture.
+
+    Raises
+    ------
+    OutputError
+        Where it is larger than memory.
+    """
+    return QImage.fromData(figure_bytes(figure, style, "png", dpi))

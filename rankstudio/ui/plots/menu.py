@@ -10,11 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.figures.layout import drawing_of
 from rankstudio.engine.export.figures.style import style_of
+from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import FORMATS, csv_text, export_plot
-from rankstudio.ui.plots.figure_image import figure_image
+from rankstudio.ui.plots.export import FORMATS, export_plot, figure_image
 from rankstudio.ui.process.files_read import refuse_read
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ class PlotMenu(QMenu):
     def copy_picture(self) -> None:
         """Put the figure on the clipboard, two columns wide."""
         self._plot.flush()
-        picture = figure_image(drawing_of(self._plot.figure(), style_of("page")), 220.0)
+        picture = figure_image(self._plot.figure(), style_of("page"), 220.0)
         QGuiApplication.clipboard().setImage(picture)
 
     @Slot()
     def copy_numbers(self) -> None:
         """Put the numbers behind the plot on the clipboard, ready for a spreadsheet."""
-        QGuiApplication.clipboard().setText(csv_text(self._plot.numbers(), "\t"))
+        QGuiApplication.clipboard().setText(csv_of_values(*self._plot.numbers(), separator="\t"))
 
     @Slot()
     def save_as(self) -> None:

@@ -16,9 +16,9 @@ from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTe
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.figure_files import FigureFile, figure_files
 from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 

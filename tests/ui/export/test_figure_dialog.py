@@ -16,6 +16,7 @@ from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Ma
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
+from rankstudio.ui.plots.export import LABELS
 from rankstudio.ui.style.theme import Theme
 
 
@@ -39,19 +40,20 @@ def dialog(app, theme, tmp_path):
 
 
 def test_the_preview_follows_width_text_and_colours(dialog):
+    wait_until(lambda: not dialog.preview.pixmap().isNull())
     seen = [dialog.preview.pixmap().toImage()]
     for change in (
         lambda: dialog.width_box.setCurrentIndex(2),
         lambda: dialog.font_size.setValue(30.0),
-        lambda: dialog.colors.select("print") or dialog._draw(),
+        lambda: dialog.colors.select("print") or dialog.colors.chosen.emit("print"),
         lambda: dialog.figure_box.setCurrentIndex(1),
     ):
         change()
+        wait_until(lambda: dialog.preview.pixmap().toImage() != seen[-1])
         seen.append(dialog.preview.pixmap().toImage())
-        assert seen[-1] != seen[-2]
     assert dialog.style_chosen.font == 30.0
     assert dialog.style_chosen.width == pytest.approx(254 / 25.4 * 72)
-    assert "tikz" not in [dialog.format_box.itemData(i) for i in range(dialog.format_box.count())]
+    assert [dialog.format_box.itemData(i) for i in range(dialog.format_box.count())] == [*LABELS]
     dialog.width_box.setCurrentIndex(4)
     dialog.millimetres.setValue(120.0)
     assert dialog.style_chosen.width == pytest.approx(120 / 25.4 * 72)
@@ -62,7 +64,7 @@ def test_the_clipboard_has_picture_and_caption(dialog):
     dialog.copy_button.click()
     data = QGuiApplication.clipboard().mimeData()
     assert data.text() == "Curves\n\nMine.\n"
-    assert QGuiApplication.clipboard().image().width() == 1004
+    assert QGuiApplication.clipboard().image().width() == 1003
     assert b"validation MAP" in bytes(data.data("image/svg+xml").data())
 
 

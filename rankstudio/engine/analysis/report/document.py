@@ -60,6 +60,10 @@ class ReportTable:
     note: str = ""
     bold: frozenset[tuple[int, int]] = frozenset()
 
+    def side(self, column: int) -> str:
+        """Return to which side a column is aligned."""
+        return "left" if column in self.left else "right"
+
 
 @dataclass(frozen=True)
 class ReportFigure:
@@ -69,15 +73,14 @@ class ReportFigure:
     ----------
     caption : str
     svg : str
-        The whole drawing, complete by itself.
-    width, height : float
-        Of the drawing, in pixels.
+        The whole drawing, as an element of a page.
+    png : bytes
+        The same as a picture, as fine as paper needs it.
     """
 
     caption: str
     svg: str
-    width: float
-    height: float
+    png: bytes
 
 
 @dataclass(frozen=True)

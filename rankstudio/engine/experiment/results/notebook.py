@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: a table, and curves drawn by matplotlib (extra ``notebook``)."""
+"""Results as a notebook shows them: a table, and curves drawn by matplotlib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import MissingExtraError, ParameterError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -75,8 +75,7 @@ def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
 
 def _colors(n: int) -> list[Color]:
     """Return colours from dark to light, as the values of a grid ascend."""
-    _check_matplotlib()
-    import matplotlib as mpl  # noqa: PLC0415 - an extra
+    import matplotlib as mpl  # noqa: PLC0415 - takes long, and runs need it not
 
     return [mpl.colormaps["viridis"](place)[:3] for place in np.linspace(0.0, 0.9, n)]
 
@@ -118,17 +117,9 @@ def _label(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
 
 
 def _new_axes() -> Axes:
-    _check_matplotlib()
-    from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - as above
 
     return plt.subplots(layout="constrained")[1]
-
-
-def _check_matplotlib() -> None:
-    try:
-        import matplotlib as mpl  # noqa: F401, PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("A plot in a notebook", "matplotlib", "notebook") from None
 
 
 def _table(frame: pd.DataFrame) -> str:

@@ -273,8 +273,6 @@ class RunResult:
 
         Raises
         ------
-        MissingExtraError
-            Without matplotlib.
         ParameterError
             Where nothing was validated by this measure.
         """

@@ -1,24 +1,24 @@
-"""Figures as files: which formats there are, and the bytes of each that need no window."""
+"""Figures as files: which formats there are, and the bytes of each."""
 
 from __future__ import annotations
 
-from math import isnan
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.export import tables
-from rankstudio.engine.export.figures.layout import drawing_of
-from rankstudio.engine.export.figures.pdf import pdf_bytes
+from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.engine.export.figures.svg import svg_text
-from rankstudio.engine.export.figures.tikz import tikz_text
-from rankstudio.engine.export.figures.values import Figure, MapFigure
+from rankstudio.engine.export.figures.values import Figure
+from rankstudio.engine.export.tables import csv_of_values
+from rankstudio.engine.support.files import make_folder, write_bytes
 
-FORMATS = ("pdf", "svg", "png", "tikz", "csv")
-"""What a figure can be written as; a PNG is painted by `rankstudio.ui.plots.figure_image`."""
+FORMATS = ("pdf", "svg", "png", "csv")
+"""What a figure can be written as, and what its file ends in after a dot."""
 
-SUFFIXES = {"pdf": ".pdf", "svg": ".svg", "png": ".png", "tikz": ".tex", "csv": ".csv"}
-"""What files of each format end in."""
+
+FigureFile = tuple[Path, bytes]
+"""A path, and what goes there."""
 
 
 def formats_of(text: str) -> tuple[str, ...]:
@@ -36,39 +36,65 @@ def formats_of(text: str) -> tuple[str, ...]:
     return found
 
 
-def formats_for(figure: Figure) -> tuple[str, ...]:
-    """Return the formats that a figure has: a map has no TikZ."""
-    return tuple(name for name in FORMATS if name != "tikz" or not isinstance(figure, MapFigure))
-
-
-def figure_csv(figure: Figure, separator: str = ",") -> str:
-    """Return the values that a figure shows, each number with all its digits, NaN as an empty cell."""
-    header, rows = figure.table()
-    known = (["" if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows)
-    return tables.csv_text(header, known, separator)
-
-
-def figure_bytes(figure: Figure, style: FigureStyle, format_name: str) -> bytes:
-    """Return a figure as a file of any format but PNG.
+def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
+    """Return a figure as a file of any format; in the terminal and in the window the same bytes.
 
     Raises
     ------
     OutputError
-        For a figure that has no such format.
+        For a picture that is too large, and where there is no place even for temporary files.
     """
     if format_name == "csv":
-        return figure_csv(figure).encode()
-    if format_name == "tikz":
-        return tikz_text(figure, style).encode()
-    drawing = drawing_of(figure, style)
-    return pdf_bytes(drawing) if format_name == "pdf" else svg_text(drawing).encode()
+        return csv_of_values(*figure.table()).encode()
+    try:
+        with _unsaid():
+            from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
+    except OSError as error:
+        raise OutputError(f"Figures cannot be painted: {error}") from error
+    return painted(figure, style, format_name, dpi)
 
 
-def figure_path(folder: Path, figure: Figure, format_name: str) -> Path:
-    """Return where a figure goes in a folder."""
-    return folder / f"{figure.name}{SUFFIXES[format_name]}"
+@contextmanager
+def _unsaid() -> Iterator[None]:
+    """Have matplotlib not tell where its list of fonts cannot be kept: as all caches it is made anew then."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def caption_text(figure: Figure) -> str:
     """Return what goes with a figure as text: its title and its caption."""
     return f"{figure.title}\n\n{figure.caption}\n"
+
+
+def figure_files(
+    figures: Sequence[Figure], formats: Sequence[str], style: FigureStyle, dpi: float, folder: Path
+) -> list[FigureFile]:
+    """Return the files of figures in a folder, in every format, and their captions."""
+    found = []
+    for figure in figures:
+        found += [
+            (folder / f"{figure.name}.{name}", figure_bytes(figure, style, name, dpi)) for name in formats
+        ]
+        found.append((folder / f"{figure.name}.txt", caption_text(figure).encode("utf-8", "replace")))
+    return found
+
+
+def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
+    """Write files, each whole or not at all, and return where they are.
+
+    Raises
+    ------
+    OutputError
+        Where one cannot be written.
+    """
+    written = []
+    for path, content in files:
+        make_folder(path.parent)
+        write_bytes(path, content)
+        written.append(path)
+    return written

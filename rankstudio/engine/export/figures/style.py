@@ -8,7 +8,6 @@ from typing import Literal
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.figures import palette
-from rankstudio.engine.export.figures.shapes import Unit
 
 Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
@@ -29,21 +28,19 @@ class FigureStyle:
     Attributes
     ----------
     width : float
-        In its unit.
+        In points.
     font : float
-        Size of the text, in the same unit.
+        Size of the text, in points.
     colors : {"light", "print"}
         Those of the screen; or dark ones that differ in grey as well, with dashes and markers.
     height : float, optional
         Else what suits the figure.
-    unit : {"pt", "px"}
     """
 
     width: float = 85 * _MILLIMETRE
     font: float = 8.0
     colors: Colors = "light"
     height: float | None = None
-    unit: Unit = "pt"
 
     @property
     def print(self) -> bool:
@@ -80,13 +77,13 @@ class FigureStyle:
         found = _PRINT if self.print else palette.CATEGORIES
         return found[number % len(found)]
 
-    def dashes(self, number: int, width: float) -> tuple[float, ...]:
-        """Return the dashes of a look, for a line of some width."""
-        return tuple(length * width for length in palette.DASHES[number % len(palette.DASHES)])
-
     def ordered(self, share: float) -> str:
         """Return the colour of a line at a share of an order: dark for 0, light for 1, both well seen."""
         return _mixed(_GREYS, share * 0.72) if self.print else _mixed(_VIRIDIS, share * 0.68)
+
+    def series(self, number: int, order: float | None) -> str:
+        """Return the colour of a series: that of its look, or of its place in an order."""
+        return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
         """Return the colour of a cell at a share of the range: for print, the more the darker."""

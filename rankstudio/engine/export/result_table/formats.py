@@ -8,13 +8,13 @@ from pathlib import Path
 
 from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.export.result_table.excel import excel_table
-from rankstudio.engine.export.result_table.html import html_page_of_table
 from rankstudio.engine.export.result_table.latex import latex_table
 from rankstudio.engine.export.result_table.markdown import markdown_table
 from rankstudio.engine.export.result_table.parquet import parquet_table
 from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.support.templates import rendered
 
 
 @dataclass(frozen=True)
@@ -60,23 +60,22 @@ class TableFormat:
             raise OutputError(f"Expected names in UTF-8, found {error.object[:120]!a}.") from error
 
 
+def _html(table: ResultTable, style: TableStyle) -> str:
+    return rendered("result_table.html", table=table, style=style)
+
+
 def _csv(table: ResultTable, style: TableStyle) -> str:
-    return _separated(table, style, ",")
+    return csv_text(*table.numbers(style))
 
 
 def _tsv(table: ResultTable, style: TableStyle) -> str:
-    return _separated(table, style, "\t")
-
-
-def _separated(table: ResultTable, style: TableStyle, separator: str) -> str:
-    header, rows = table.numbers(style)
-    return csv_text(header, (["" if cell is None else cell for cell in row] for row in rows), separator)
+    return csv_text(*table.numbers(style), separator="\t")
 
 
 FORMATS: tuple[TableFormat, ...] = (
     TableFormat("latex", "LaTeX", ".tex", text=latex_table),
     TableFormat("markdown", "Markdown", ".md", text=markdown_table),
-    TableFormat("html", "HTML", ".html", text=html_page_of_table),
+    TableFormat("html", "HTML", ".html", text=_html),
     TableFormat("csv", "CSV", ".csv", text=_csv),
     TableFormat("tsv", "TSV", ".tsv", text=_tsv),
     TableFormat("excel", "Excel", ".xlsx", binary=excel_table),

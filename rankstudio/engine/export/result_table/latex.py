@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
 from rankstudio.engine.support.escaping import latex_escaped
 
@@ -56,8 +54,8 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
     text = _RANKS[rank] % latex_escaped(style.number(cell.mean))
-    if style.sd and not isnan(cell.sd):
-        text += rf" $\pm$ {style.number(cell.sd)}"
+    if style.deviation(cell):
+        text += rf" $\pm$ {style.deviation(cell)}"
     return text + (rf"\rlap{{$^{{{_MARKS[mark]}}}$}}" if mark else "")
 
 

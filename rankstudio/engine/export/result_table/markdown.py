@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
 from rankstudio.engine.support.escaping import markdown_escaped
 
@@ -29,7 +27,7 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
 
 def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
     text = _RANKS[rank] % style.number(cell.mean)
-    sd = f" ± {style.number(cell.sd)}" if style.sd and not isnan(cell.sd) else ""
+    sd = f" ± {style.deviation(cell)}" if style.deviation(cell) else ""
     return text + sd + mark
 
 

@@ -108,6 +108,10 @@ class TableStyle:
         """Return a number as it is shown."""
         return NOTHING if isnan(value) else f"{value:.{self.shown_digits}f}"
 
+    def deviation(self, cell: ResultCell) -> str:
+        """Return the standard deviation of a cell as it is shown behind its mean; "" where it is not."""
+        return self.number(cell.sd) if self.sd and not isnan(cell.sd) else ""
+
 
 @dataclass(frozen=True)
 class ResultTable:

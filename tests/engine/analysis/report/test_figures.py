@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import xml.etree.ElementTree as ET
 from gettext import NullTranslations
 
@@ -26,13 +27,14 @@ HOSTILE = '</text><script>alert(1)</script>&"\x00'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_figure_is_a_drawing_in_pixels_with_its_caption() -> None:
+def test_a_figure_is_an_element_and_a_picture_with_its_caption() -> None:
     series = (Series(HOSTILE, (1.0, 2.0), (0.4, 0.5)), Series("run 2", (1.0,), (0.4,), number=1))
     figure = CurvesFigure("curves", "title", "caption", FigureAxis("features"), FigureAxis("MAP"), series)
     made = report_figure(figure)
     root = ET.fromstring(made.svg)
-    assert (made.caption, made.width) == ("caption", STYLE.width)
-    assert root.get("width") == "720"
+    assert made.caption == "caption"
+    assert root.get("width") == f"{STYLE.width:g}pt" == "540pt"
+    assert struct.unpack(">I", made.png[16:20]) == (1800,)
     assert {"features", "MAP", "run 2"} <= {element.text for element in root.iter(f"{SVG}text")}
     assert not list(root.iter(f"{SVG}script"))
 

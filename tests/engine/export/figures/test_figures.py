@@ -5,59 +5,84 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
-import subprocess
+import struct
+import threading
 import xml.etree.ElementTree as ET
 import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
 from math import isnan
 
+import matplotlib as mpl
+import numpy as np
 import pytest
-from export.figures.examples import FIGURES, HOSTILE, family, grid, named_features, overlaid
+from export.figures.examples import FIGURES, HOSTILE, grid, named_features, overlaid
+from matplotlib.text import Text
 
 from rankstudio.engine.errors import OutputError, ParameterError
-from rankstudio.engine.export.figures.files import figure_bytes, figure_csv, formats_for, formats_of
-from rankstudio.engine.export.figures.font import inter
-from rankstudio.engine.export.figures.layout import drawing_of
-from rankstudio.engine.export.figures.pdf import pdf_bytes
-from rankstudio.engine.export.figures.shapes import DiskShape, Drawing, PathShape, TextShape, elided, wrapped
-from rankstudio.engine.export.figures.style import COLORS, PRESETS, style_of
-from rankstudio.engine.export.figures.svg import svg_text
+from rankstudio.engine.export.figures.files import figure_bytes, formats_of
+from rankstudio.engine.export.figures.page import FigurePage
+from rankstudio.engine.export.figures.painter import painting, paper_of
+from rankstudio.engine.export.figures.palette import DASHES
+from rankstudio.engine.export.figures.style import COLORS, PRESETS, FigureStyle, style_of
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, MapFigure, RowsFigure
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALL = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 ANY_WIDTH = pytest.mark.parametrize("width", PRESETS)
+Box = tuple[float, float, float, float]
 
 
 def squeezed(text: str) -> str:
-    """Return a text without its spaces, as readers of PDF put them where they like."""
+    """Return a text without its spaces, and its lines as one."""
     return re.sub(r"\s", "", text)
 
 
+def boxes(figure: Figure, style: FigureStyle) -> tuple[list[tuple[str, Box]], float, float]:
+    """Return the texts of a figure with their boxes in points, and the size of the page."""
+    with painting():
+        paper = paper_of(figure, style)
+        paper.set_dpi(72)
+        paper.draw_without_rendering()
+        shown = [t for t in paper.findobj(Text) if isinstance(t, Text) and t.get_text() and t.get_visible()]
+        found = [(t.get_text(), t.get_window_extent().extents) for t in shown]
+        wide, high = paper.get_size_inches() * 72
+    return found, wide, high
+
+
+def said(figure: Figure, style: FigureStyle) -> list[str]:
+    return [text for text, _ in boxes(figure, style)[0]]
+
+
 @ALL
-@ANY_WIDTH
-@pytest.mark.parametrize("colors", COLORS)
+@pytest.mark.parametrize(("width", "colors"), list(zip(PRESETS, COLORS * 2, strict=True)))
 def test_no_text_is_over_another_and_all_is_on_the_page(figure: Figure, width: str, colors: str) -> None:
-    drawing = drawing_of(figure, style_of(width, colors=colors))
-    for text in drawing.texts:
-        left, top, right, bottom = text.box
-        assert left >= -0.01 and top >= -0.01, text
-        assert right <= drawing.width + 0.01 and bottom <= drawing.height + 0.01, text
-    for one, other in combinations(drawing.texts, 2):
-        a, b = one.box, other.box
-        apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-        assert apart, (one, other)
-    for shape in drawing.shapes:
-        at = [(shape.x, shape.y)] if isinstance(shape, DiskShape) else []
-        at = list(shape.points) if isinstance(shape, PathShape) else at
-        assert all(-1 <= x <= drawing.width + 1 and -1 <= y <= drawing.height + 1 for x, y in at), shape
+    style = style_of(width, colors=colors)
+    texts, wide, high = boxes(figure, style)
+    for text, (left, below, right, above) in texts:
+        assert left >= -0.01 and below >= -0.01 and right <= wide + 0.01 and above <= high + 0.01, text
+    line = 0.12 * style.em  # of the height of a line, which is higher than its letters
+    for (one, a), (other, b) in combinations(texts, 2):
+        beside = a[2] <= b[0] or b[2] <= a[0]
+        assert beside or a[3] - line <= b[1] + line or b[3] - line <= a[1] + line, (one, other)
+
+
+@ALL
+def test_names_are_beside_the_area_and_legends_above_it(figure: Figure) -> None:
+    with painting():
+        paper = paper_of(figure, style_of("column"))
+        paper.draw_without_rendering()
+        area = paper.axes[0].get_window_extent()
+        for legend in paper.legends:
+            assert legend.get_window_extent().y0 > area.y1
+        assert area.width > 0.2 * paper.bbox.width
 
 
 @ALL
 def test_titles_of_axes_and_names_are_there(figure: Figure) -> None:
-    said = squeezed(" ".join(text.text for text in drawing_of(figure, style_of("poster")).texts))
+    texts = squeezed(" ".join(said(figure, style_of("poster"))))
     if isinstance(figure, CurvesFigure):
         wanted = [figure.x.text, figure.y.text, *(level.label for level in figure.levels)]
         wanted += [one.label for one in figure.series if len(figure.series) in range(2, 8)]
@@ -68,113 +93,169 @@ def test_titles_of_axes_and_names_are_there(figure: Figure) -> None:
         assert isinstance(figure, MapFigure)
         wanted = [figure.color.text, figure.column_title, figure.row_title, figure.mark_label]
     for name in wanted:
-        assert squeezed(name) in said
+        assert squeezed(name.replace("\0", "")) in texts
 
 
 @ANY_WIDTH
 def test_names_of_many_features_stay_where_there_is_room(width: str) -> None:
     few, many = named_features(46), named_features(136)
     style = style_of(width)
-    said = [text.text for text in drawing_of(few, style).texts]
-    named = [text for text in said if text.startswith("LMIR.DIR of")]
+    texts, _, high = boxes(few, style)
+    named = [text for text, _ in texts if text.startswith("LMIR.DIR of")]
     assert [text.rpartition(" ")[2] for text in named] == [f"({i})" for i in range(1, 47)]  # also of cut ones
-    assert drawing_of(few, style).height <= 85 * style.em
-    said = [text.text for text in drawing_of(many, style).texts]
-    assert "id of the feature" in said and "1" in said and not any("LMIR" in text for text in said)
-    low = replace(style, height=30 * style.em)
-    said = [text.text for text in drawing_of(few, low).texts]
-    assert "id of the feature" in said and not any("LMIR" in text for text in said)
+    assert high <= 85 * style.em
+    texts = said(many, style)
+    assert "id of the feature" in texts and "1" in texts and not any("LMIR" in text for text in texts)
+    texts = said(few, replace(style, height=30 * style.em))
+    assert "id of the feature" in texts and not any("LMIR" in text for text in texts)
     assert few.table()[1][0][0] == "LMIR.DIR of feature number 1 (1)"
 
 
 @ALL
+def test_the_size_of_the_page_is_what_is_asked_for(figure: Figure) -> None:
+    style = style_of("85mm", height="90mm")
+    root = ET.fromstring(figure_bytes(figure, style, "svg"))
+    size = [float(str(root.get(side)).removesuffix("pt")) for side in ("width", "height")]
+    assert size == pytest.approx([85 / 25.4 * 72, 90 / 25.4 * 72], abs=0.01)
+    box = re.search(rb"/MediaBox *\[ *0 0 ([\d.]+) ([\d.]+) *\]", figure_bytes(figure, style, "pdf"))
+    assert box is not None
+    assert [float(side) for side in box.groups()] == pytest.approx(size, abs=0.01)
+
+
+@ALL
 def test_svg_is_well_formed_and_its_texts_are_the_labels(figure: Figure) -> None:
-    drawing = drawing_of(figure, style_of("column"))
-    text = svg_text(drawing)
+    text = figure_bytes(figure, style_of("column"), "svg").decode()
     root = ET.fromstring(text)
-    assert root.get("width") == "85mm"
     assert not list(root.iter(f"{SVG}script"))
     assert not re.search(r'"[^"]*\b(nan|inf)\b[^"]*"', text)
-    labels = [label.text.replace("\x00", "\ufffd") for label in drawing.texts]
-    assert [element.text or "" for element in root.iter(f"{SVG}text")] == labels
-    for element, label in zip(root.iter(f"{SVG}text"), drawing.texts, strict=True):  # in any font as wide
-        assert float(element.get("textLength", label.width)) == pytest.approx(label.width, abs=0.01)
-
-
-def pdf_parts(data: bytes) -> list[bytes]:
-    """Return the streams of a file, unpacked."""
-    return [zlib.decompress(part) for part in re.findall(rb"stream\n(.*?)\nendstream", data, re.S)]
+    labels = [line for label in said(figure, style_of("column")) for line in label.split("\n")]
+    assert sorted(element.text or "" for element in root.iter(f"{SVG}text")) == sorted(labels)
+    assert {e.get("style", "").partition("'")[2].partition("'")[0] for e in root.iter(f"{SVG}text")} == {
+        "Inter"
+    }
 
 
 def pdf_texts(data: bytes) -> list[str]:
-    """Return the texts of a file by its own table of characters, or as the spans say."""
-    content, _, table = pdf_parts(data)
-    characters = {
-        int(glyph, 16): bytes.fromhex(code.decode()).decode("utf-16-be")
-        for glyph, code in re.findall(rb"<([0-9a-f]{4})> <([0-9a-f]{4,})>", table)
-    }
+    """Return the texts of a file, as its own tables of characters say."""
+    objects = {int(n): body for n, body in re.findall(rb"(\d+) 0 obj\n(.*?)\nendobj", data, re.S)}
+
+    def stream(number: int) -> bytes:
+        packed = objects[number].partition(b"stream\n")[2].rpartition(b"\nendstream")[0]
+        return zlib.decompress(packed)
+
+    fonts = dict(re.findall(rb"/(F\d+(?:-\d+)?) (\d+) 0 R", data))
+    tables = {}
+    for name, number in fonts.items():
+        (at,) = re.findall(rb"/ToUnicode (\d+) 0 R", objects[int(number)])
+        tables[name] = dict(characters(stream(int(at))))
+    (content,) = re.findall(rb"/Contents (\d+) 0 R", data)
     found = []
-    for span, glyphs in re.findall(
-        rb"(?:ActualText <feff([0-9a-f]*)> >> BDC )?BT.*?<([0-9a-f]*)> Tj", content
-    ):
-        codes = [int(glyphs[at : at + 4], 16) for at in range(0, len(glyphs), 4)]
-        read = "".join(characters[code] for code in codes)
-        found.append(bytes.fromhex(span.decode()).decode("utf-16-be") if span else read)
+    for block in re.findall(rb"BT\n(.*?)\nET", stream(int(content)), re.S):
+        read, name = "", b""
+        for font, shown in re.findall(rb"/(F\d+(?:-\d+)?) [\d.]+ Tf|\[(.*?)\]\s*TJ", block, re.S):
+            name = font or name
+            for part in re.findall(rb"\(((?:\\.|[^\\()])*)\)", shown, re.S):
+                codes = unescaped(part)
+                read += "".join(
+                    tables[name][codes[at] * 256 + codes[at + 1]] for at in range(0, len(codes), 2)
+                )
+        found += [read] if read else []
     return found
+
+
+def unescaped(part: bytes) -> bytes:
+    known = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
+    return re.sub(
+        rb"\\([0-7]{3}|.)",
+        lambda m: bytes([int(m[1], 8)]) if m[1].isdigit() else known.get(m[1], m[1]),
+        part,
+        flags=re.S,
+    )
+
+
+def characters(table: bytes) -> Iterator[tuple[int, str]]:
+    """Yield codes with their characters, from a table."""
+    for first, _, codes in re.findall(rb"<([0-9a-f]{4})> <([0-9a-f]{4})> \[(.*?)\]", table):
+        for at, code in enumerate(re.findall(rb"<([0-9a-f]+)>", codes)):
+            yield int(first, 16) + at, bytes.fromhex(code.decode()).decode("utf-16-be")
 
 
 @ALL
 def test_text_of_a_pdf_is_the_labels(figure: Figure) -> None:
-    drawing = drawing_of(figure, style_of("page", colors="print"))
-    data = pdf_bytes(drawing)
-    assert pdf_texts(data) == [text.text for text in drawing.texts]
-    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
-    assert box is not None
-    assert [float(side) for side in box.groups()] == pytest.approx([drawing.width, drawing.height], abs=0.01)
+    style = style_of("page", colors="print")
+    labels = [line for label in said(figure, style) for line in label.split("\n")]
+    assert sorted(pdf_texts(figure_bytes(figure, style, "pdf"))) == sorted(labels)
 
 
-def test_a_pdf_bears_its_font_and_no_clock() -> None:
-    figure, style = overlaid(), style_of("column")
-    data = figure_bytes(figure, style, "pdf")
-    assert data == figure_bytes(figure, style, "pdf")
-    assert b"/FontFile3" in data and b"/ToUnicode" in data and b"Date" not in data
-    table = int(data.rpartition(b"startxref\n")[2].split()[0])
-    assert data[table:].startswith(b"xref\n0 11\n")
-    for number, start in enumerate(re.findall(rb"(\d{10}) 00000 n", data), start=1):
-        assert data[int(start) :].startswith(b"%d 0 obj" % number)
-    assert "A caption: λ.".encode("utf-16-be").hex().encode() in data
+def test_a_pdf_bears_its_font_as_truetype_and_its_caption() -> None:
+    data = figure_bytes(overlaid(), style_of("column"), "pdf")
+    assert b"/CIDFontType2" in data and b"/FontFile2" in data and b"/Type3" not in data
+    assert b"Inter-Regular" in data and b"DejaVu" not in data
+    assert b"Date" not in data and b"atplotlib" not in data
+    assert "A caption: λ.".encode("utf-16-be") in re.sub(rb"\\(.)", rb"\1", data)
+    assert len(data) < 40_000  # the part of the font that is needed
 
 
-@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler's pdftotext is not there")
-@pytest.mark.parametrize("figure", [overlaid(), family(16), grid(31, 46)], ids=lambda figure: figure.name)
-def test_poppler_reads_the_labels(figure: Figure, tmp_path) -> None:
-    drawing = drawing_of(figure, style_of("page"))
-    (tmp_path / "a.pdf").write_bytes(pdf_bytes(drawing))
-    done = subprocess.run(["pdftotext", tmp_path / "a.pdf", "-"], capture_output=True, check=True)
-    assert not done.stderr
-    said = squeezed(done.stdout.decode())
-    for label in (text.text for text in drawing.texts if not text.turned and "\x00" not in text.text):
-        assert squeezed(label) in said
+@pytest.mark.parametrize("name", ["pdf", "svg", "png"])
+@pytest.mark.parametrize("figure", [overlaid(), grid(4, 5)], ids=lambda figure: figure.name)
+def test_the_same_figure_is_the_same_bytes_whatever_the_settings_and_the_thread(
+    figure: Figure, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    style = style_of("column")
+    data = figure_bytes(figure, style, name)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
+    with mpl.rc_context({"lines.linewidth": 9.0, "axes.grid": True, "font.size": 30.0, "savefig.dpi": 50}):
+        assert figure_bytes(figure, style, name) == data
+        assert mpl.rcParams["lines.linewidth"] == 9.0 and mpl.rcParams["svg.hashsalt"] is None
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda _: figure_bytes(figure, style, name), range(4))) == [data] * 4
+    assert threading.active_count() < 20
+
+
+def test_a_png_has_its_resolution_its_title_and_no_more_pixels_than_there_can_be() -> None:
+    data = figure_bytes(overlaid(), style_of("85mm"), "png", 300.0)
+    at = data.index(b"pHYs") + 4
+    assert struct.unpack(">IIB", data[at : at + 9]) == (11811, 11811, 1)
+    assert struct.unpack(">I", data[16:20]) == (1003,)
+    assert b"Runs" in data and "A caption: λ.".encode() in data
+    with pytest.raises(OutputError):
+        figure_bytes(overlaid(), style_of("2000mm"), "png", 2400.0)
 
 
 def test_a_character_that_the_font_has_not_is_read_back() -> None:
-    text = TextShape(0.0, 10.0, "漢 Δ∆ 7", 10.0, "#000000")
-    data = pdf_bytes(Drawing(100.0, 20.0, (text,)))
-    assert pdf_texts(data) == ["漢 Δ∆ 7"]
+    figure = replace(overlaid(), x=replace(overlaid().x, title="漢 Δ∆ 7"))
+    assert "漢 Δ∆ 7" in pdf_texts(figure_bytes(figure, style_of("page"), "pdf"))
+    assert ">漢 Δ∆ 7<" in figure_bytes(figure, style_of("page"), "svg").decode()
 
 
-def test_glyphs_that_are_not_needed_are_empty_and_widths_are_the_font_s() -> None:
-    font = inter()
-    part = font.subset([font.glyphs[ord("A")]])
-    assert len(part) == len(font.program)
-    assert len(zlib.compress(part)) < 0.6 * len(zlib.compress(font.program))
-    assert font.width("12", 10.0) == pytest.approx(font.width("1", 10.0) + font.width("2", 10.0))
-    assert {ord(c) for c in "0123456789λ⁻²−×·…"} <= set(font.glyphs)
+def test_a_script_that_inter_has_not_is_set_in_another_font() -> None:
+    figure = replace(overlaid(), x=replace(overlaid().x, title="תכונות"))
+    data = figure_bytes(figure, style_of("page"), "pdf")
+    assert b"DejaVuSans" in data and b"Inter-Regular" in data and b"LastResort" not in data
+    assert sum("ת" in text for text in pdf_texts(data)) == 1
+
+
+def test_what_could_be_mathematics_or_a_line_end_is_text() -> None:
+    figure = replace(overlaid(), x=replace(overlaid().x, title="$a_b$ \\frac{1}{2}\n$"))
+    assert "$a_b$ \\frac{1}{2} $" in said(figure, style_of("page"))
+    assert "$a_b$ \\frac{1}{2} $" in pdf_texts(figure_bytes(figure, style_of("page"), "pdf"))
+
+
+@pytest.mark.parametrize("colors", COLORS)
+def test_cells_of_a_map_meet(colors: str) -> None:
+    with painting():
+        paper = paper_of(grid(31, 46), style_of("column", colors=colors))
+        (cells,) = paper.axes[0].collections
+        assert np.ptp(cells.get_paths()[0].vertices, axis=0) == pytest.approx(
+            [1.2, 1.2]
+        )  # each reaches under the next
+        assert max(path.vertices[:, 0].max() for path in cells.get_paths()) == 45.5
+        assert max(path.vertices[:, 1].max() for path in cells.get_paths()) == 30.5
 
 
 @ALL
 def test_csv_is_the_values_that_are_drawn(figure: Figure) -> None:
-    header, *rows = csv.reader(io.StringIO(figure_csv(figure)))
+    header, *rows = csv.reader(io.StringIO(figure_bytes(figure, style_of(), "csv").decode()))
     expected_header, expected = figure.table()
     assert header == [cell.replace("\x00", "") for cell in expected_header] or header == expected_header
     assert len(rows) == len(expected)
@@ -182,40 +263,6 @@ def test_csv_is_the_values_that_are_drawn(figure: Figure) -> None:
         for cell, value in zip(row, values, strict=True):
             if isinstance(value, float):
                 assert (cell == "" and isnan(value)) or float(cell) == value
-
-
-@ALL
-def test_tikz_is_for_curves_and_bars_and_balanced(figure: Figure) -> None:
-    assert ("tikz" in formats_for(figure)) != isinstance(figure, MapFigure)
-    if isinstance(figure, MapFigure):
-        with pytest.raises(OutputError, match="expected SVG, PDF, PNG or CSV for a map"):
-            figure_bytes(figure, style_of(), "tikz")
-        return
-    text = figure_bytes(figure, style_of(), "tikz").decode()
-    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
-    assert all(
-        text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
-        for name in ("axis", "tikzpicture")
-    )
-    assert "nan" not in text.replace("tikz", "")
-
-
-@pytest.mark.skipif(
-    shutil.which("kpsewhich") is None
-    or subprocess.run(["kpsewhich", "pgfplots.sty"], capture_output=True, check=False).returncode != 0,
-    reason="LaTeX with pgfplots is not there",
-)
-def test_tikz_compiles(tmp_path) -> None:
-    shown = [figure for figure in FIGURES if not isinstance(figure, MapFigure)]
-    for at, figure in enumerate(shown):
-        (tmp_path / f"f{at}.tex").write_bytes(figure_bytes(figure, style_of(colors="print"), "tikz"))
-    body = "".join(f"\\input{{f{at}}}\\par\n" for at in range(len(shown)))
-    packages = "\\usepackage{amssymb,pgfplots}\\pgfplotsset{compat=1.16}"
-    page = f"\\documentclass{{article}}{packages}\\begin{{document}}\n{body}\\end{{document}}\n"
-    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
-    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_styles_are_read_from_words() -> None:
@@ -249,15 +296,17 @@ def test_colours_for_print_are_told_apart_in_grey() -> None:
     ordered = [grey(style.ordered(at / 6)) for at in range(7)]
     assert ordered == sorted(ordered) and ordered[-1] < 190
     assert grey(style.heat(1.0)) < grey(style.heat(0.5)) < grey(style.heat(0.0))
-    assert len({style.dashes(number, 1.0) for number in range(7)}) == 7
+    assert len(set(DASHES)) == 7
 
 
 def test_long_texts_are_wrapped_and_cut() -> None:
-    assert wrapped("short", 100.0, 8.0) == ["short"]
-    assert wrapped("leave-query-out error per document", 90.0, 8.0) == [
-        "leave-query-out",
-        "error per document",
-    ]
-    cut = elided("a" * 100, 50.0, 8.0)
-    assert cut.endswith("…") and inter().width(cut, 8.0) <= 50.0
-    assert elided(HOSTILE, 1000.0, 8.0) == HOSTILE
+    with painting():
+        page = FigurePage(style_of("column"))
+        assert page.wrapped("short", 100.0) == "short"
+        assert (
+            page.wrapped("leave-query-out error per document", 90.0) == "leave-query-out\nerror per document"
+        )
+        cut = page.elided("a" * 100, 50.0)
+        assert cut.endswith("…") and page.width(cut) <= 50.0 < page.width(f"a{cut}")
+        assert page.elided(HOSTILE, 1000.0) == HOSTILE.rstrip("\0")
+        assert page.elided("wide", 0.0) == "…"

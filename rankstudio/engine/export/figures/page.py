@@ -1,0 +1,323 @@
+"""A page with one area on it, whose size follows from what is written around it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.figure import Figure as Paper
+from matplotlib.font_manager import FontProperties, fontManager, get_font
+from matplotlib.legend import Legend
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
+
+from rankstudio.engine.export.figures import ticks
+from rankstudio.engine.export.figures.palette import MARKERS
+from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.values import FigureAxis
+from rankstudio.engine.support.escaping import one_line
+from rankstudio.engine.support.resources import resource
+
+Ticks = Sequence[tuple[float, str]]
+Look = dict[str, Any]
+"""How matplotlib is told how something looks: colours, widths of lines, markers."""
+
+Entry = tuple[Artist | tuple[Artist, ...], str]
+"""What bears a name, and the name."""
+
+SAMPLE = 2.4
+"""Length of a line in a legend, in sizes of the text."""
+
+_MARKERS = {
+    "circle": ("o", 1.0),
+    "square": ("s", 0.85),
+    "diamond": ("D", 0.85),
+    "triangle": ("^", 1.0),
+    "plus": ("P", 1.2),
+    "cross": ("X", 1.1),
+    "star": ("*", 1.3),
+}  # of matplotlib, and how large they are to look as large as a circle
+_LINE = 1.35  # from one line of the legend to the next
+_STRIP = 8.0  # that of the colours of an ordered family
+_INTER = str(resource("fonts", "Inter-Regular.ttf"))
+_EDGE = 0.4  # what stays free at the edges of the page
+_APART = 0.7  # least room between the texts of ticks beside each other
+_DPI = 288.0  # of what is measured; nothing is painted there
+_ROUNDS = 4  # ticks, widths of numbers and size of the area depend on each other; they settle in three
+
+
+class FigurePage:
+    """A paper of matplotlib with one area, the names of what is in it above, and titles of axes.
+
+    Parameters
+    ----------
+    style : FigureStyle
+
+    Attributes
+    ----------
+    paper : matplotlib.figure.Figure
+    area : matplotlib.axes.Axes
+        Without lines, ticks or names, until they are asked for.
+    entries : list of Entry
+        What the legend has, in its order.
+    fitters : list of callable
+        Called with width and height of the area whenever these change, to write what there is room for.
+    """
+
+    def __init__(self, style: FigureStyle) -> None:
+        self.style = style
+        self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
+        self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
+        self.entries: list[Entry] = []
+        self.fitters: list[Callable[[float, float], None]] = []
+        self._font = self._other_font = self._font_of_file(_INTER)
+        self._widths: dict[str, float] = {}
+        self.area.spines[:].set_visible(False)
+        self.area.set_axisbelow(True)
+        self.area.tick_params(length=0, pad=0.5 * style.em, labelcolor=style.muted)
+
+    def width(self, text: str) -> float:
+        """Return how wide a text is."""
+        if text not in self._widths:
+            size = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
+            self._widths[text] = float(size[0])
+        return self._widths[text]
+
+    def elided(self, text: str, width: float) -> str:
+        """Return a text in one line, cut so that it is at most so wide."""
+        text = one_line(text)
+        if self.width(text) <= width:
+            return text
+        cut = [f"{text[:end].rstrip()}…" for end in range(len(text))]
+        return cut[max(bisect(cut, width, key=self.width) - 1, 0)]
+
+    def wrapped(self, text: str, width: float) -> str:
+        """Return a text in a line, or in two about equally long ones where it is too long, cut if need be."""
+        words = one_line(text).split()
+        if len(words) < 2 or self.width(" ".join(words)) <= width:
+            return self.elided(text, width)
+        breaks = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
+        best = min(breaks, key=lambda two: max(map(self.width, two)))
+        return "\n".join(self.elided(part, width) for part in best)
+
+    def marker(self, number: int, color: str, size: float) -> Look:
+        """Return the marker of a look, its size in sizes of the text."""
+        name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
+        look: Look = {"marker": name, "markersize": factor * size * self.style.em, "markerfacecolor": color}
+        return look | {"markeredgecolor": "#ffffff", "markeredgewidth": 0.06 * self.style.em}
+
+    def show_line(self, side: str) -> None:
+        """Draw the line of the axis at a side."""
+        spine = self.area.spines[side]
+        spine.set(visible=True, color=self.style.line, linewidth=0.09 * self.style.em)
+
+    def show_grid(self, axis: Literal["x", "y"]) -> None:
+        """Draw lines at the ticks of an axis."""
+        self.area.grid(visible=True, axis=axis, color=self.style.faint, linewidth=0.08 * self.style.em)
+
+    def show_x_axis(self, axis: FigureAxis, low: float, high: float) -> None:
+        """Have an axis below, from one value to another, with its line, its ticks and its title."""
+        em = self.style.em
+        if axis.logarithmic:
+            self.area.set_xscale("log")
+        self.area.set_xlim(low, high)
+        self.show_line("bottom")
+        look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
+        self.area.tick_params(axis="x", pad=0.25 * em, **look)
+        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, across=True))
+        self.name_columns(axis.text)
+
+    def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
+        """Have an axis at the left, from one value to another, with its ticks and its title."""
+        if axis.logarithmic:
+            self.area.set_yscale("log")
+        self.area.set_ylim(low, high)
+        self.fitters.append(lambda _, high_: self._set_ticks(axis, low, high, high_, across=False))
+        self.name_rows(axis.text)
+
+    def name_columns(self, title: str) -> None:
+        """Have a title below, in two lines where it is long."""
+        look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
+
+        def fit(wide: float, _: float) -> None:
+            place = self.area.get_position()
+            middle = self.style.width * (place.x0 + place.x1) / 2
+            room = 2 * min(middle, self.style.width - middle) - 2 * _EDGE * self.style.em
+            self.area.set_xlabel(self.wrapped(title, max(room, wide)), **look)
+
+        self.fitters.append(fit)
+
+    def name_rows(self, title: str) -> None:
+        """Have a title at the left that reads upwards, in two lines where it is long."""
+        look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
+
+        def fit(_: float, high: float) -> None:
+            self.area.set_ylabel(self.wrapped(title, high), **look)
+
+        self.fitters.append(fit)
+
+    def finish(self, height: Callable[[float], float], widest: float = math.inf) -> Paper:
+        """Return the paper, as high as it needs to be.
+
+        Parameters
+        ----------
+        height : callable
+            Returns how high the area is by how wide it is, unless the style says how high the page is.
+        widest : float
+            How wide the area may be.
+        """
+        em, style = self.style.em, self.style
+        renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
+        edge = _EDGE * em
+        wide, high = 0.7 * style.width, 0.3 * style.width
+        self._find_other_font(wide, high)
+        legends = self._legends()
+        taken = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
+        for _ in range(_ROUNDS):
+            for fit in self.fitters:
+                fit(wide, high)
+            for text in self.paper.findobj(Text):
+                text.set_fontproperties(self._font_of(text.get_text()))
+            inner, outer = self.area.get_window_extent(renderer), self.area.get_tightbbox(renderer)
+            assert outer is not None  # an area that is visible has one
+            left, below = (inner.x0 - outer.x0) * 72 / _DPI, (inner.y0 - outer.y0) * 72 / _DPI
+            right, above = (outer.x1 - inner.x1) * 72 / _DPI, (outer.y1 - inner.y1) * 72 / _DPI
+            around = taken + above + below + 2 * edge
+            wide = min(max(style.width - left - right - 2 * edge, 2 * em), widest)
+            high = max(style.height - around, 2 * em) if style.height else height(wide)
+            tall = style.height or high + around
+            self.paper.set_size_inches(style.width / 72, tall / 72)
+            at = (left + edge) / style.width, (below + edge) / tall
+            self.area.set_position((*at, wide / style.width, high / tall))
+            for row, legend in enumerate(legends):
+                legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
+        return self.paper
+
+    def _find_other_font(self, wide: float, high: float) -> None:
+        """Have another font for texts that Inter cannot set, where one has more of their characters."""
+        for fit in self.fitters:
+            fit(wide, high)
+        texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
+        texts += [one_line(label) for _, label in self.entries]
+        missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
+        if missing:
+            self._other_font = self._font_of_file(_font_with(missing))
+            self._widths.clear()
+
+    def _font_of(self, text: str) -> FontProperties:
+        return self._font if _characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
+
+    def _font_of_file(self, path: str) -> FontProperties:
+        return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
+
+    def _legends(self) -> list[Legend]:
+        """Return names in as many rows as they need: a legend of matplotlib has columns of equal width."""
+        em, style = self.style.em, self.style
+        strip = any(isinstance(bearer, tuple) and len(bearer) > 2 for bearer, _ in self.entries)
+        sample = _STRIP if strip else SAMPLE
+        room = style.width - 2 * _EDGE * em
+        rows: list[list[tuple[Any, str]]] = []
+        x = math.inf
+        for bearer, name in self.entries:
+            label = self.elided(name, room - (sample + 0.6) * em)
+            wide = (sample + 0.6) * em + self.width(label)
+            if x + wide > room:
+                rows.append([])
+                x = 0.0
+            rows[-1].append((bearer, label))
+            x += wide + 1.4 * em
+        return [
+            self.paper.legend(
+                [bearer for bearer, _ in row],
+                [label for _, label in row],
+                loc="upper left",
+                ncols=len(row),
+                frameon=False,
+                borderpad=0.0,
+                borderaxespad=0.0,
+                handlelength=sample,
+                handletextpad=0.6,
+                columnspacing=1.4,
+                labelcolor=style.text,
+                prop=self._font,
+                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)} if strip else None,
+            )
+            for row in rows
+        ]
+
+    def _set_ticks(self, axis: FigureAxis, low: float, high: float, room: float, *, across: bool) -> None:
+        """Write as many ticks as stand clear of each other."""
+        found: Ticks = []
+        for most in range(max(2, int(room / (self.style.em * (2.6 if across else 2.2)))), 0, -1):
+            found = _ticks(axis, low, high, most)
+            places = [self._place(axis, low, high, value) * room for value, _ in found]
+            if self._clear(places, [text for _, text in found], across=across):
+                break
+        one = self.area.xaxis if across else self.area.yaxis
+        one.set_ticks([value for value, _ in found], [text for _, text in found])
+        one.set_ticks([], minor=True)
+
+    @staticmethod
+    def _place(axis: FigureAxis, low: float, high: float, value: float) -> float:
+        """Return at which share of an axis a value is."""
+        if axis.logarithmic:
+            return math.log(value / low) / math.log(high / low)
+        return (value - low) / (high - low)
+
+    def _clear(self, places: Sequence[float], texts: Sequence[str], *, across: bool) -> bool:
+        """Tell whether texts in the middle of places stand clear of each other."""
+        em = self.style.em
+        half = [(self.width(text) if across else em) / 2 for text in texts]
+        least = (_APART if across else 0.2) * em
+        gaps = (b - a for a, b in itertools.pairwise(places))
+        return all(gap >= a + b + least for gap, (a, b) in zip(gaps, itertools.pairwise(half), strict=True))
+
+
+@cache
+def _characters(path: str) -> frozenset[str]:
+    return frozenset(map(chr, get_font(path).get_charmap()))
+
+
+@lru_cache(maxsize=16)
+def _font_with(characters: frozenset[str]) -> str:
+    """Return the file of the font that has the most of some characters: ours, or one of the computer's."""
+    known = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
+    best, most = _INTER, len(characters & _characters(_INTER))
+    for font in sorted(known, key=lambda font: font.name != "DejaVu Sans"):
+        there = get_font(font.fname).get_charmap()
+        found = sum(ord(character) in there for character in characters)
+        if found > most and not font.name.startswith("Last Resort"):  # which has boxes alone
+            best, most = font.fname, found
+        if most == len(characters):
+            break
+    return best
+
+
+def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
+    if axis.logarithmic:
+        return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
+    if axis.whole:
+        return [(v, f"{v:,.0f}".replace("-", "−")) for v in ticks.integer_ticks(low, high, count)]
+    values = ticks.nice_ticks(low, high, count, ticks.DECIMAL_STEPS)
+    return list(zip(values, ticks.tick_labels(values), strict=True))
+
+
+def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
+    """Return what an axis shows: all values and what it shows at least, with room at both ends."""
+    known = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
+    known += [end for end in (axis.low, axis.high) if end is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    if axis.logarithmic:
+        ratio = max(high / low, 1.1) ** room
+        return low / ratio, high * ratio
+    span = (high - low) * room or abs(high) * room or 1.0
+    below = 0.0 if axis.low == low else span
+    above = 0.0 if axis.high == high and high > low else span
+    return low - below, high + above

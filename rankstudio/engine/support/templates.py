@@ -1,0 +1,57 @@
+"""Pages of HTML made of templates, in which every value is text, whatever is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.support.escaping import html_text, one_line, paragraphs
+from rankstudio.engine.support.resources import resource
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+
+def rendered(name: str, **values: object) -> str:
+    """Return a template with values in it.
+
+    Parameters
+    ----------
+    name : str
+        Of a file below ``resources/templates``.
+    **values : object
+        Texts among them, and in them, are escaped by :func:`~rankstudio.engine.support.escaping.html_text`;
+        what is markup is marked as ``safe`` in the template.
+
+    Raises
+    ------
+    jinja2.UndefinedError
+        Where the template asks for a value that there is not.
+    """
+    return _environment().get_template(name).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - where a page is made
+    from markupsafe import Markup  # noqa: PLC0415
+
+    def escaped(value: object) -> object:
+        return Markup(html_text(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    def lines(text: str) -> Iterator[Markup]:
+        return map(Markup, paragraphs(text))
+
+    made = Environment(
+        autoescape=True,
+        finalize=escaped,
+        keep_trailing_newline=True,
+        loader=FileSystemLoader(resource("templates")),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"paragraphs": lines, "one_line": one_line, "kind": lambda value: type(value).__name__}
+    return made
