@@ -362,13 +362,10 @@ class TableInMemory(TableBuilder):
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Have room for so many rows and columns, and for the rows that are to come."""
-        wanted = max(rows, int(_SPARE * rows / max(share, 1e-9)))
-        for capacity in (wanted, rows):
-            free = memory.available()
-            if 8.0 * capacity * width <= free:
-                break
-        else:
-            raise too_large(self.path, rows, width, 8.0 * rows * width, free)
+        capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
+        if 8.0 * capacity * width > memory.available():
+            check_memory(self.path, rows, width)
+            capacity = rows
         room = np.empty((capacity, width))  # pages that nothing is written to take no memory
         room[: self.n_documents, : self.width] = self._X[: self.n_documents]
         room[: self.n_documents, self.width :] = 0.0
@@ -574,14 +571,21 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
     )
 
 
-def too_large(path: Path, rows: int, width: int, needed: float, free: float) -> DatasetError:
+def check_memory(where: object, rows: int, width: int) -> None:
+    """Raise `DatasetError` where so many features of so many documents do not fit into memory."""
+    needed, free = 8.0 * rows * width, memory.available()
+    if rows < 0 or needed > free:  # of a file that is damaged there may be less than none
+        raise too_large(where, rows, width, needed, free)
+
+
+def too_large(where: object, rows: int, width: int, needed: float, free: float) -> DatasetError:
     """Return the error of documents whose features do not fit into memory."""
     return DatasetError(
         tr(
             "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, and "
             "{size} are free. Every feature becomes a column, so leave out unused ones or number "
             "them anew."
-        ).format(path=path, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
+        ).format(path=where, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
     )
 
 

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one, and reading arrays on several threads."""
+"""Writing files so that a reader never sees half of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import shutil
 import stat
 import tempfile
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,13 +15,6 @@ from pathlib import Path
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.language import tr
-
-READING_ARRAYS = threading.Lock()
-"""To be held while numpy reads arrays from a file.
-
-It has Python parse what they are, and the parser of Python 3.11 raises a SystemError now and then where two
-threads use it at a time (python/cpython#106905).
-"""
 
 _ASIDE, _PART = ".rankstudio-", ".part"
 _DAY = 24 * 60 * 60

@@ -14,20 +14,18 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import PARQUET
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
-from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
+from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
 from rankstudio.engine.data.tabular.documents import ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.recognition import clean_name, short
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
-    DatasetError,
     FileAccessError,
     MissingExtraError,
     MissingValueError,
     RankStudioError,
     shown_path,
 )
-from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import release
 
 ROWS = 1 << 14  # at a time
@@ -45,7 +43,8 @@ def read_arrow(
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
-            _check_memory(file.path, *arrow.described())
+            rows, schema = arrow.described()
+            check_memory(shown_path(file.path), rows, _n_columns(schema))
         for row, frame in arrow.frames():
             progress.check()
             if frame.num_rows:
@@ -128,6 +127,8 @@ class _ArrowFile:
                     return
                 batch.validate(full=True)
                 frame = _without_lists(self._pa.Table.from_batches([batch]))
+                # Names are decoded here, which fails for those that are damaged.
+                frame = frame.rename_columns([clean_name(name) for name in frame.column_names])
             except RankStudioError:
                 raise
             except Exception as error:
@@ -176,7 +177,7 @@ def _columns_of(path: Path, frame: Any, first_row: int) -> TableColumns:
 
     return TableColumns(
         shown_path(path),
-        tuple(map(clean_name, frame.column_names)),
+        tuple(frame.column_names),
         frame.num_rows,
         column,
         error,
@@ -218,16 +219,6 @@ def _place(chunk: Any, place: int) -> Any:
 def _n_columns(schema: Any) -> int:
     """Return how many columns a table has once each place of its lists is one."""
     return sum(getattr(field.type, "list_size", 1) for field in schema)
-
-
-def _check_memory(path: Path, rows: int, schema: Any) -> None:
-    columns = _n_columns(schema)
-    needed, free = 8 * rows * columns, memory.available()
-    if rows < 0 or needed > free:
-        raise DatasetError(
-            f"{shown_path(path)}: {rows} rows of {columns} columns need {needed / 1e9:.1f} GB of memory, and "
-            f"{memory.size(free)} are free."
-        )
 
 
 def _damaged(path: Path, error: Exception) -> FileAccessError:

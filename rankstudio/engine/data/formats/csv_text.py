@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, unpacked_stream
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
-from rankstudio.engine.data.tabular.recognition import clean_name, part_candidates, recognise_columns
+from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.csv_cells import unguarded
@@ -192,51 +191,36 @@ def _is_number(text: str) -> bool:
     return True
 
 
-class CsvTable:
-    """The columns of some documents of a CSV text.
+class _CsvRows:
+    """The columns of some documents of a CSV text, which is read on from where it is.
 
     Parameters
     ----------
     path : Path
         The file, for sentences.
     text : CsvText
-        Read on from where it is.
-    told : DataColumns
-        What is known of the columns: of those that are none of a document's, nothing is kept.
-    most : int
-        About how many characters to read.
-    with_sizes : bool
-        Whether the queries are told by a file of sizes.
-    check : callable, optional
-        Called now and then; it may raise.
+    part : PartFiles
+        How it is read: of columns that are none of a document's, nothing is kept.
+    progress : ReadProgress
     """
 
-    def __init__(
-        self,
-        path: Path,
-        text: CsvText,
-        told: DataColumns,
-        most: int,
-        *,
-        with_sizes: bool = False,
-        check: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, path: Path, text: CsvText, part: PartFiles, progress: ReadProgress) -> None:
         self._path = path
         self._text = text
         where = shown_path(path)
         names, has_header = text.head.names, text.head.has_header
-        found = recognise_columns(where, names, told, with_sizes=with_sizes, has_header=has_header)
+        with_sizes = part.sizes is not None
+        found = recognise_columns(where, names, part.told, with_sizes=with_sizes, has_header=has_header)
         self._texts = {i for i in (found.qid, found.comment, found.part) if i is not None}
-        self._looked_at = set(part_candidates(names, found.features))
         self._values: dict[int, list[NDArray[Any]]] = {
             i: [] for i in sorted(self._texts | {found.label, *found.features})
         }
-        self._lines = self._read(most, check)
+        self._lines = self._read(progress)
         self.columns = TableColumns(
             where=where,
             names=names,
             n_rows=len(self._lines),
-            column=self._column,
+            column=lambda position: np.concatenate(self._values[position]),
             error=self._error,
             line=self._line,
             unit="line",
@@ -244,18 +228,18 @@ class CsvTable:
             has_header=has_header,
         )
 
-    def _read(self, most: int, check: Callable[[], None]) -> Ints:
+    def _read(self, progress: ReadProgress) -> Ints:
         """Read the columns that are used; return the line on which each row ends.
 
         Every cell is read as text, and float() makes the number of it, which is the nearest.
         """
         text = self._text
-        end = text.n_characters + most
+        end = text.n_characters + CHUNK
         rows = text.rows()
         n_rows = max(1, _CELLS // len(text.head.names))
         lines: list[int] = []
         while text.n_characters < end:
-            check()
+            progress.check()
             block: list[list[str]] = []
             for line, cells in islice(rows, n_rows):
                 lines.append(line)
@@ -279,11 +263,6 @@ class CsvTable:
             return cells.astype(np.float64)
         except ValueError:
             return cells
-
-    def _column(self, position: int) -> NDArray[Any]:
-        """Return the values at a position, given away where nobody asks again: there may be many."""
-        parts = self._values[position] if position in self._looked_at else self._values.pop(position)
-        return np.concatenate(parts) if parts else np.zeros(0)
 
     def _error(self, row: int, found: str, expected: str, missing: bool = False) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
@@ -310,11 +289,6 @@ def read_csv(
     reader = ColumnsReader(part, builder, progress)
     for file in files:
         text = CsvText(file.path, unpacked_stream(file))
-        while (columns := _next_columns(file.path, text, part, progress)).n_rows:
+        while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     return reader.facts("line")
-
-
-def _next_columns(path: Path, text: CsvText, part: PartFiles, progress: ReadProgress) -> TableColumns:
-    with_sizes = part.sizes is not None
-    return CsvTable(path, text, part.told, CHUNK, with_sizes=with_sizes, check=progress.check).columns

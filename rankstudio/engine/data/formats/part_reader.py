@@ -57,8 +57,9 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     size = sum(regular_file_size(path) for path in files)
     if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
-    needs = [_need(path, told) for path in files]
-    return sum(table for table, _ in needs) + max(text for _, text in needs) > room
+    needs = {path: _need(path, told) for path in files}
+    texts = [sum(needs[path][1] for path in part) for part in parts]  # a part is read at once
+    return sum(table for table, _ in needs.values()) + max(texts) > room
 
 
 class PartReader:

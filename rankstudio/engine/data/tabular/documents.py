@@ -15,12 +15,17 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import MOST_FEATURES
-from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts
+from rankstudio.engine.data.table_builder import (
+    DocumentPiece,
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+    check_memory,
+)
 from rankstudio.engine.data.tabular.parts import PART_EXPECTED, part_code, says_parts
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, recognise_columns, short
 from rankstudio.engine.errors import DataError, DatasetError, shown_path
 from rankstudio.engine.language import tr
-from rankstudio.engine.support import memory
 
 MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
 """What says in text that there is no value."""
@@ -116,7 +121,7 @@ def read_documents(
     )
     if len(found.features) > MOST_FEATURES:
         raise DatasetError(f"{table.where}: found {len(found.features)} features, expected {MOST_FEATURES}.")
-    _check_memory(table, len(found.features))
+    check_memory(table.where, table.n_rows, len(found.features))
     y = _numbers(table, found.label, "a relevance label, which is a finite number")
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
@@ -351,15 +356,6 @@ def _comment(value: Any, is_id: bool) -> str:
     missing = value is None or value != value  # noqa: PLR0124 - only NaN differs from itself
     text = "" if missing else _id_text(value) if is_id else str(value)
     return f"docid = {text}" if is_id and text else " ".join(text.splitlines())
-
-
-def _check_memory(table: TableColumns, n: int) -> None:
-    needed, free = 8 * n * table.n_rows, memory.available()
-    if needed > free:
-        raise DatasetError(
-            f"{table.where}: {table.n_rows} documents with {n} features need {needed / 1e9:.1f} GB of "
-            f"memory, and {memory.size(free)} are free."
-        )
 
 
 def _found(table: TableColumns, position: int, what: str) -> str:

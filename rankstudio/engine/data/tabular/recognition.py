@@ -117,7 +117,8 @@ def recognise_columns(
         )
     rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
     if part is None:
-        part = next((i for i in part_candidates(names, rest) if says_parts(i)), None)
+        candidates = (i for i in rest if names[i].strip().lower() in PART_NAMES)
+        part = next(filter(says_parts, candidates), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
@@ -131,11 +132,6 @@ def recognise_columns(
         )
     unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
-
-
-def part_candidates(names: Sequence[str], among: Sequence[int]) -> tuple[int, ...]:
-    """Return the positions of columns whose names say that they may tell the part."""
-    return tuple(i for i in among if names[i].strip().lower() in PART_NAMES)
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import struct
+import threading
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
@@ -39,10 +40,16 @@ from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
 from rankstudio.engine.methods.selection.fsmrank import FSMStep
 from rankstudio.engine.steps import Iteration, Note, Step, packed
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.files import READING_ARRAYS
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Arrays = Mapping[str, NDArray[Any]]
+
+_READING = threading.Lock()
+"""To be held while numpy reads arrays.
+
+It has Python parse what they are, and the parser of Python 3.11 raises a SystemError now and then where two
+threads use it at a time (python/cpython#106905).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +286,7 @@ def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection
 
 def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive; MemoryError where there is too little room for them."""
-    with READING_ARRAYS, np.load(io.BytesIO(content), allow_pickle=False) as archive:
+    with _READING, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > _DEFLATED * len(content):
             raise ValueError(f"{size} bytes cannot be in {len(content)}")
