@@ -270,7 +270,7 @@ EXCEPTIONS: dict[str, frozenset[str] | None] = {
     ),
     "plots/pyqtgraph_parts.py": None,  # names of classes and modules
     "plots/pareto.py": frozenset({"one standard error"}),  # a key of its rules
-    "results/pareto_view.py": frozenset({"one standard error", "not told apart"}),  # the same
+    "compare/pareto_view.py": frozenset({"one standard error", "not told apart"}),  # the same
 }
 """What looks like a text and is none, by module; None for all of it."""
 

@@ -11,48 +11,46 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLay
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.loader import LoadingBar
-from rankstudio.ui.controllers.action_state import enabled_commands
-from rankstudio.ui.controllers.comparison_runs import ComparisonRuns
-from rankstudio.ui.controllers.export import ExportController
-from rankstudio.ui.controllers.feature_names import FeatureNames
-from rankstudio.ui.controllers.lambda_slider import SliderController
-from rankstudio.ui.controllers.measurement import MeasurementController
-from rankstudio.ui.controllers.open import OpenController
-from rankstudio.ui.controllers.palette_entries import palette_entries
-from rankstudio.ui.controllers.resplit import ResplitController
-from rankstudio.ui.controllers.restore_runs import RunRestorer
-from rankstudio.ui.controllers.run import RunCommands
-from rankstudio.ui.controllers.run_labels import RunLabels
-from rankstudio.ui.controllers.run_removal import RunRemoval
-from rankstudio.ui.controllers.selection_line import SelectionController
-from rankstudio.ui.controllers.study_files import StudyFiles
-from rankstudio.ui.controllers.waiting_runs import WaitingRuns
-from rankstudio.ui.controllers.window_state import WindowState
+from rankstudio.ui.compare.comparison_runs import ComparisonRuns
+from rankstudio.ui.compare.run_labels import RunLabels
+from rankstudio.ui.compare.run_removal import RunRemoval
+from rankstudio.ui.data.data_sources import DataSources
+from rankstudio.ui.data.feature_names import FeatureNames
 from rankstudio.ui.data.preferences_controller import PreferencesController
+from rankstudio.ui.data.resplit import ResplitController
+from rankstudio.ui.export.controller import ExportController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.run.given_models import GivenModelsController
-from rankstudio.ui.run.given_scores import GivenScoresController
-from rankstudio.ui.run.run_messages import RunMessages
-from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
+from rankstudio.ui.select.run_commands import RunCommands
+from rankstudio.ui.select.slider_controller import SliderController
+from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.backend_menu import BackendMenu
 from rankstudio.ui.shell.command_palette import CommandPalette
-from rankstudio.ui.shell.data_sources import DataSources
 from rankstudio.ui.shell.help import Help
+from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import Menus
-from rankstudio.ui.shell.page import GAP
+from rankstudio.ui.shell.palette_entries import palette_entries
 from rankstudio.ui.shell.refresh_timer import RefreshTimer
+from rankstudio.ui.shell.run_messages import RunMessages
 from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.shell.selection_controller import SelectionController
 from rankstudio.ui.shell.status_bar import StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
+from rankstudio.ui.shell.window_state import WindowState
 from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.study.open import OpenController
+from rankstudio.ui.study.restore_runs import RunRestorer
+from rankstudio.ui.study.study_files import StudyFiles
+from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice, TableView
+from rankstudio.ui.widgets import Notice
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
@@ -83,7 +81,7 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(models, sections, self)
+        self.control = RunCommands(models, sections.run, sections.method.form, sections.forecast, self)
         self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
@@ -124,7 +122,7 @@ class MainWindow(QMainWindow):
         self.help = Help(self._theme, self.notice, self)
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
-        self.workspace = self.sections.workspace()
+        self.workspace = self.sections.workspace
         self.messages = RunMessages(self.runs, self.workspace, self.notice, self)
         self.window_state = WindowState(
             self, self.workspace, self.session, self.runs, self._theme, self._settings
@@ -199,30 +197,25 @@ class MainWindow(QMainWindow):
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
-        sections = self.sections
-        failing = (
+        own: tuple[Controller, ...] = (
             *(self.open_controller, self.control, self.restorer, self.study_files, self.resplit),
             *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
-            *(self.export_controller, self.labels, self.names, self.current, sections.data, sections.inspect),
-            *(self.measurement, sections.substitutes, sections.results, sections.queries, sections.report),
-            *(sections.lab, self.preferences, self.models.permutations, self.models.left_out),
+            *(self.export_controller, self.labels, self.names, self.measurement, self.preferences),
         )
-        for part in failing:
-            part.failed.connect(self.say_error)
-        for table in self.workspace.findChildren(TableView):
-            table.failed.connect(self.say_error)
-        for plot in self.workspace.findChildren(Plot):
-            plot.failed.connect(self.say_error)
-            plot.figureAsked.connect(self.export_controller.show_figures)
+        for controller in own:
+            controller.failed.connect(self.say_error)
+            controller.said.connect(self.status.say)
+        for page in self.sections.pages.values():
+            page.failed.connect(self.say_error)
+            page.said.connect(self.status.say)
+            page.figureAsked.connect(self.export_controller.show_figures)
+        for model in (self.current, self.models.permutations, self.models.left_out):
+            model.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
         self.open_controller.noted.connect(self.messages.note)
         for teller in (self.open_controller, self.study_files, self.menus):
             teller.warned.connect(self.say_warning)
-        saying = self.export_controller, self.study_files, self.comparison, self.measurement, sections.report
-        others = self.control, self.open_controller, self.scores, self.rankers, self.preferences
-        for part in (*saying, *others):
-            part.said.connect(self.status.say)
 
     def _connect_models(self) -> None:
         loader = self.models.loader

@@ -5,9 +5,9 @@ from __future__ import annotations
 from windows import finish, settle
 
 from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.results.panel import ResultsPanel
 
 
 def views(window: MainWindow) -> ResultsPanel:

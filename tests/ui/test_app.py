@@ -22,7 +22,7 @@ from rankstudio.ui.app import begin
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.display_check import why_no_window
-from rankstudio.ui.shell.open_dialog import OpenDialog, holds_data, kind_of
+from rankstudio.ui.study.open_dialog import OpenDialog, holds_data, kind_of
 from rankstudio.ui.style.theme import Theme
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")

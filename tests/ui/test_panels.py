@@ -5,16 +5,16 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QTableView
 
+from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.data.panel import DataPanel
-from rankstudio.ui.inspect.features_panel import FeaturesPanel
-from rankstudio.ui.inspect.inspector_panel import InspectorPanel
-from rankstudio.ui.method.form import MethodForm
+from rankstudio.ui.features.features_panel import FeaturesPanel
+from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
-from rankstudio.ui.results.panel import ResultsPanel
-from rankstudio.ui.run.candidates_panel import CandidatesPanel
-from rankstudio.ui.run.curves_panel import CurvesPanel
-from rankstudio.ui.run.heat_panel import HeatPanel
+from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.curves_panel import CurvesPanel
+from rankstudio.ui.select.form import MethodForm
+from rankstudio.ui.select.heat_panel import HeatPanel
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 PANELS = (

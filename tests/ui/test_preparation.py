@@ -17,7 +17,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kerne
 from rankstudio.engine.support.compilation import announce
 from rankstudio.ui.background import tasks
 from rankstudio.ui.process.garbage_collection import collect_due
-from rankstudio.ui.run.curves_panel import NO_CRITERION, NO_MEASURES
+from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES
 from rankstudio.ui.style.theme import Theme
 
 

@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods import catalog
-from rankstudio.ui.method.form import MethodForm
+from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.theme import Theme
 
 ROOT = Path(__file__).resolve().parents[2]

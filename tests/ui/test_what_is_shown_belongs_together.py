@@ -11,7 +11,7 @@ from waiting import wait_until
 from walks.belonging import Truth, mismatches
 from windows import finish, settle, write_folds
 
-from rankstudio.ui.controllers.export_items import plot_figure
+from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import LIVE
 
@@ -28,8 +28,8 @@ _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
 def belongs_together(window: MainWindow) -> None:
     """Assert that title, curves, map, toolbar, path and test line are of one run and one model."""
     settle(window)
-    for plot in window.sections.run.plots():
-        plot.flush()
+    for shown in window.sections.run.plots():
+        shown.plot.flush()
     assert list(mismatches(window, Truth())) == []
 
 

@@ -10,13 +10,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import look_at_features
-from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
@@ -24,29 +25,38 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
 
 
-class DataController(QObject):
+class DataController(Controller):
     """Feeds the panels of the Data page, and turns a click on a fold into a look at it.
 
     Parameters
     ----------
     theme : Theme
-    session : Session
-    worker : Worker
-        Where the statistics are computed.
+    models : Models
     """
 
-    failed = Signal(str)
     foldChosen = Signal()
     """The user chose a fold, and no longer follows the run."""
 
-    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._worker = session, worker
+        session, worker = models.session, models.task_worker
+        self._session = session
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
         self._kept: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
+        self._described = OnDemand(worker, self._described_key, self._describe, parent=self)
+        self._qualities = OnDemand(
+            worker,
+            self._quality_key,
+            self._look_at_features,
+            slot="feature quality",
+            panel=self.statistics,
+            parent=self,
+        )
+        for demand in (self._described, self._qualities):
+            demand.failed.connect(self.failed)
         self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(self._choose)
         session.datasetChanged.connect(self._show)
@@ -81,21 +91,29 @@ class DataController(QObject):
         turns().ask(self._look)
 
     def _look(self) -> None:
+        if self._session.dataset is not None:
+            self.panel.set_fold(self._session.fold)
+            self._show_statistics()
+            self._described.update()
+
+    def _described_key(self) -> Key | None:
+        dataset, fold = self._session.dataset, self._session.fold
+        if dataset is None or self.panel.has_summary(fold) or not self._session.has_documents:
+            return None
+        return dataset, fold
+
+    def _describe(self) -> Computation | None:
         dataset, fold = self._session.dataset, self._session.fold
         if dataset is None:
-            return
-        self.panel.set_fold(fold)
-        self._show_statistics()
-        if self.panel.has_summary(fold) or not self._session.has_documents:
-            return
+            return None
 
-        def handle(summary: DatasetSummary) -> None:
-            if self._session.dataset is dataset:
-                self.panel.show_summary(fold, summary)
-                self._show_statistics()
+        def show(summary: DatasetSummary) -> None:
+            self.panel.show_summary(fold, summary)
+            self._show_statistics()
 
-        what, failed = tr("Describing {name}").format(name=dataset.name), self.failed.emit
-        self._worker.task(what, describe_fold, dataset, fold, on_done=handle, on_error=failed)
+        return computation(
+            tr("Describing {name}").format(name=dataset.name), show, describe_fold, dataset, fold
+        )
 
     @Slot()
     def _show_statistics(self) -> None:
@@ -108,7 +126,7 @@ class DataController(QObject):
             return
         what = f"{dataset.name}, {self.panel.described()}"
         self.statistics.show_summary(what, summary, fold.train if fold else None, self._rows(summary))
-        self._ask_quality(summary)
+        self._qualities.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known of them by now."""
@@ -154,27 +172,23 @@ class DataController(QObject):
         """Of which fold, and in which convention, the features are looked at."""
         return self._session.fold, self._session.plan.convention
 
-    def _ask_quality(self, summary: DatasetSummary) -> None:
-        """Have the features looked at."""
+    def _quality_key(self) -> Key | None:
         dataset, wanted = self._session.dataset, self._wanted
         if dataset is None or wanted in self._reports or not self._session.has_documents:
-            return
+            return None
+        return dataset, *wanted
 
-        def handle(report: QualityReport) -> None:
-            if self._session.dataset is dataset:
-                self._reports[wanted] = report
-                self._show_statistics()
+    def _look_at_features(self) -> Computation | None:
+        dataset, summary, wanted = self._session.dataset, self.panel.summary(), self._wanted
+        if dataset is None or summary is None:
+            return None
 
-        self._worker.task(
-            tr("Looking at the features"),
-            look_at_features,
-            dataset,
-            *wanted,
-            summary,
-            on_done=handle,
-            on_error=self.failed.emit,
-            slot="feature quality",
-        )
+        def show(report: QualityReport) -> None:
+            self._reports[wanted] = report
+            self._show_statistics()
+
+        given = dataset, *wanted, summary
+        return computation(tr("Looking at the features"), show, look_at_features, *given)
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.data.preferences_view import PreferencesView
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.summary import PreferenceSummary
@@ -21,7 +23,7 @@ _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 """Of which file, and of which fold: None for all."""
 
 
-class PreferencesController(QObject):
+class PreferencesController(Controller):
     """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
 
     Parameters
@@ -32,17 +34,17 @@ class PreferencesController(QObject):
         Over which the dialog opens.
     """
 
-    failed = Signal(str)
-    said = Signal(str)
-
     def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._worker = models.session, models.task_worker
         self._view, self._window = view, parent
         self._dataset: FoldedDataset | None = None
-        self._summaries: dict[_Counted, PreferenceSummary | None] = {}  # None for what is asked for
+        self._summaries: dict[_Counted, PreferenceSummary] = {}
+        self._counted = OnDemand(
+            self._worker, self._key, self._count, panel=view, on=(view.appeared,), parent=self
+        )
+        self._counted.failed.connect(self.failed)
         view.removed.connect(self.remove)
-        view.appeared.connect(self._count)
         for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
             signal.connect(self._show)
 
@@ -95,31 +97,29 @@ class PreferencesController(QObject):
         name = Path(preferences["path"]).name if preferences and session.dataset is not None else ""
         self._view.show_summary(self._summaries.get(self._wanted))
         self._view.show_file(name, fold if several else "")
-        self._count()
+        self._counted.update()
 
     @property
     def _wanted(self) -> _Counted:
         return tuple(self._session.plan.preferences.items()), self._session.fold
 
-    @Slot()
-    def _count(self) -> None:
-        """Have the preferences counted, where somebody sees the counts and they are not there yet."""
-        session, wanted = self._session, self._wanted
-        dataset, known = session.dataset, wanted in self._summaries
-        if dataset is None or known or not self._view.isVisible() or not session.has_documents:
-            return
-        summaries = self._summaries
-        summaries[wanted] = None
+    def _key(self) -> Key | None:
+        dataset, wanted = self._session.dataset, self._wanted
+        if dataset is None or wanted in self._summaries or not self._session.has_documents:
+            return None
+        return dataset, *wanted
 
-        def receive(summary: PreferenceSummary) -> None:
-            summaries[wanted] = summary
-            if summaries is self._summaries and wanted == self._wanted:
-                self._view.show_summary(summary)
+    def _count(self) -> Computation | None:
+        session, wanted, dataset = self._session, self._wanted, self._session.dataset
+        if dataset is None:
+            return None
+
+        def show(summary: PreferenceSummary) -> None:
+            self._summaries[wanted] = summary
+            self._view.show_summary(summary)
 
         given = session.plan, dataset, session.fold
-        self._worker.task(
-            tr("Counting preferences"), _described, *given, on_done=receive, on_error=self.failed.emit
-        )
+        return computation(tr("Counting preferences"), show, _described, *given)
 
 
 def _named(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:

@@ -5,28 +5,22 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QTabBar
 
-from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.lab.auc_tab import AucTab
-from rankstudio.ui.lab.selection_tab import SelectionTab
-from rankstudio.ui.lab.tab import SimulationTab
+from rankstudio.ui.lab.tabs import AucTab, SelectionTab, SimulationTab
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import named
 
 
-class LabController(QObject):
+class LabController(Controller):
     """The tabs of the Lab page.
 
     Parameters
     ----------
     theme : Theme
-    session : Session
-        Whose data are simulated on.
-    worker : Worker
-        Carries the simulations out.
+    models : Models
+        On whose data it is simulated.
 
     Attributes
     ----------
@@ -37,11 +31,11 @@ class LabController(QObject):
     selection : SelectionTab
     """
 
-    failed = Signal(str)
     tabChosen = Signal(int)
 
-    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        session, worker = models.session, models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.tabs = named(QTabBar(), "lab-tabs", tr("simulations"))
         self.tabs.setExpanding(False)
@@ -63,26 +57,26 @@ class LabController(QObject):
         """Bring the tab that comes to be seen up to date."""
         self.tab.update()
 
-    def plots(self) -> dict[str, tuple[str, Plot]]:
-        """Return the plots that are seen, by their keys, with what they are called."""
-        every: dict[str, tuple[str, Plot]] = {
-            "lab-auc": (tr("Deviations of AUC estimates"), self.auc.deviations.plot),
-            "lab-bias": (tr("Bias of AUC estimates"), self.auc.variation.bias),
-            "lab-sd": (tr("Standard deviation of AUC estimates"), self.auc.variation.sd),
-            "lab-selection": (tr("Deviations of estimates on these data"), self.selection.deviations.plot),
-            "lab-selection-bias": (tr("Bias of estimates on these data"), self.selection.variation.bias),
-            "lab-selection-sd": (
-                tr("Standard deviation of estimates on these data"),
-                self.selection.variation.sd,
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots that are seen."""
+        auc, own = self.auc, self.selection
+        every = (
+            ShownPlot("lab-auc", tr("Deviations of AUC estimates"), auc.deviations.plot),
+            ShownPlot("lab-bias", tr("Bias of AUC estimates"), auc.variation.bias),
+            ShownPlot("lab-sd", tr("Standard deviation of AUC estimates"), auc.variation.sd),
+            ShownPlot("lab-selection", tr("Deviations of estimates on these data"), own.deviations.plot),
+            ShownPlot("lab-selection-bias", tr("Bias of estimates on these data"), own.variation.bias),
+            ShownPlot(
+                "lab-selection-sd", tr("Standard deviation of estimates on these data"), own.variation.sd
             ),
-        }
-        return {key: (label, plot) for key, (label, plot) in every.items() if plot.isVisible()}
+        )
+        return tuple(shown for shown in every if shown.plot.isVisible())
 
-    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return the table that is seen: key, label, a sentence on what is in it, the table."""
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the table that is seen."""
         label, about = tr("Deviations by estimator"), tr("Mean and standard deviation of each estimator.")
         table = self.tab.deviations.table
-        return (("lab-deviations", label, about, table),) if table.isVisible() else ()
+        return (ShownTable("lab-deviations", label, about, table),) if table.isVisible() else ()
 
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that simulate again what is seen.

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.lab.parameters import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
-from rankstudio.ui.method.fields import ChoiceField, Field, LineField, measure_field
+from rankstudio.ui.select.fields import ChoiceField, Field, LineField, measure_field
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme

@@ -9,7 +9,7 @@ from typing import Any
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.ui.language import tr
-from rankstudio.ui.method.section import translated
+from rankstudio.ui.select.section import translated
 
 _LIMITS: Mapping[str, Mapping[str, Any]] = {
     "n_examples": {"high": 2000},

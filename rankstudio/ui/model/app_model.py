@@ -21,7 +21,7 @@ from rankstudio.ui.model.run_queue import Runner, Runs, engine_run
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
-from rankstudio.ui.process.idle_memory import IdleMemory
+from rankstudio.ui.process.memory import IdleMemory
 from rankstudio.ui.process.settings import Settings
 
 

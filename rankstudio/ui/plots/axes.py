@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter
@@ -20,9 +19,6 @@ from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
-
-if TYPE_CHECKING:
-    from rankstudio.ui.plots.base import Plot
 
 TITLE_HEIGHT = 26.0
 LABEL_HEIGHT = 20.0
@@ -108,22 +104,36 @@ def _shortest(values: list[float]) -> list[str]:
     return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
 
 
-def draw_axes(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw what a plot's `Axes` describe: grid, ticks and texts, or what an empty plot says."""
-    axes, area, empty = plot.axes, frame.area, plot.is_empty()
-    if empty:
-        _draw_placeholder(plot, painter, frame, colors)
+def draw_axes(
+    axes: Axes, painter: QPainter, frame: Frame, colors: Colors, beside: float, placeholder: str | None
+) -> None:
+    """Draw what `Axes` describe: grid, ticks and texts, or what an empty plot says.
+
+    Parameters
+    ----------
+    axes : Axes
+    painter : QPainter
+    frame : Frame
+    colors : Colors
+    beside : float
+        Width of what stands at the right of the title, in pixels.
+    placeholder : str or None
+        What an empty plot says; None where there is something to draw.
+    """
+    area = frame.area
+    if placeholder is not None:
+        _draw_placeholder(placeholder, painter, frame, colors)
     else:
         _draw_ticks(axes, painter, frame, colors)
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     if axes.title:
-        room = int(frame.outer.width() - plot.beside_title(frame))
+        room = int(frame.outer.width() - beside)
         fits = painter.fontMetrics().horizontalAdvance(axes.title) <= room
         title = axes.title if fits else axes.short or axes.title
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
-    if axes.x_label and not empty:
+    if axes.x_label and placeholder is None:
         box, said = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, said)
 
@@ -153,9 +163,9 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, text)
 
 
-def _draw_placeholder(plot: Plot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Say in the middle of an empty plot what will be here."""
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-    painter.drawText(frame.area.adjusted(16, 0, -16, 0), flags, plot.placeholder)
+    painter.drawText(frame.area.adjusted(16, 0, -16, 0), flags, placeholder)

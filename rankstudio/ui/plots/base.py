@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from pyqtgraph import GraphicsView
@@ -79,7 +78,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self._ask_turn)
-        self.add_layer(partial(draw_axes, self), -10.0, clipped=False)
+        self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False, on_paper=False)
         theme.changed.connect(self._on_theme)
 
@@ -210,6 +209,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.setBackground(self.theme.colors.panel)
         self.box.update()
         self.redraw()
+
+    def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        placeholder = self.placeholder if self.is_empty() else None
+        draw_axes(self.axes, painter, frame, colors, self.beside_title(frame), placeholder)
 
     def _draw_focus(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a ring around a plot to which the keyboard came by the keyboard."""

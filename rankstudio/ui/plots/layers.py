@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pyqtgraph import GraphicsObject
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -17,9 +17,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.style.colors import Colors
-
-if TYPE_CHECKING:
-    from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.style.theme import Theme
 
 SPILL = 6.0
 """How far markers may reach over the edge of the plot area, in pixels."""
@@ -29,12 +27,21 @@ Draw = Callable[[QPainter, Frame, Colors], None]
 """Draws a layer in logical pixels."""
 
 
+class Layered(Protocol):
+    """What a layer asks its plot."""
+
+    theme: Theme
+
+    def frame(self) -> Frame:
+        """Return where data lie on the screen at this moment."""
+
+
 class Layer(GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
     """One layer of a plot.
 
     Parameters
     ----------
-    plot : Plot
+    plot : Layered
     draw : callable
         Says what is on it.
     z : float
@@ -48,7 +55,7 @@ class Layer(GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
 
     def __init__(
         self,
-        plot: Plot,
+        plot: Layered,
         draw: Draw,
         z: float,
         clipped: bool = True,

@@ -1,10 +1,18 @@
-"""How much memory the program takes, for the status bar."""
+"""How much memory the program takes, for the status bar; and what work has left behind, given back."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from rankstudio.engine.support.released_memory import release
+
+_MILLISECONDS = 1000  # without work, after which the program is at rest
 
 
 def resident_bytes() -> int:
@@ -28,3 +36,33 @@ def _peak_bytes() -> int:
 def in_words(size: int) -> str:
     """Return a size as "412 MB", "" for 0."""
     return f"{size / 1e6:,.0f} MB" if size else ""
+
+
+class IdleMemory(QObject):
+    """Gives memory back a second after work has ended, on a thread of its own.
+
+    Parameters
+    ----------
+    busy : callable
+        Whether there is work: then its end is waited for.
+    parent : QObject
+    """
+
+    def __init__(self, busy: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self.setObjectName("idle-memory")
+        self._busy = busy
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_MILLISECONDS)
+        self._timer.timeout.connect(self._release)
+
+    @Slot()
+    def wait_for_rest(self) -> None:
+        """Begin to wait anew: something has been done."""
+        self._timer.start()
+
+    @Slot()
+    def _release(self) -> None:
+        if not self._busy():
+            threading.Thread(target=release, name="idle-memory", daemon=True).start()

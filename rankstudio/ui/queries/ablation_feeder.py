@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
-from rankstudio.ui.background.job import Ending, Job, Outcome
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.ablation_panel import AblationPanel, AblationRow
 from rankstudio.ui.queries.comparison_panel import PART_NAMES
-from rankstudio.ui.queries.model_choice import Models
+from rankstudio.ui.queries.model_choice import ChosenModels
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 
 if TYPE_CHECKING:
@@ -36,21 +36,22 @@ class AblationFeeder(QObject):
 
     def __init__(self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject) -> None:
         super().__init__(parent)
-        self._panel, self._tasks, self._worker = panel, tasks, worker
+        self._panel, self._tasks = panel, tasks
         self._asked: QueryRequest | None = None
         self._plan: Plan | None = None
-        self._models: Models = {}
+        self._models: ChosenModels = {}
         self._left: list[tuple[int, int]] = []
         self._n = 0
         self._found: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._unchanged = 0
         self._begun = False
-        self._job: Job | None = None
+        self._demand = OnDemand(worker, self._key, self._compute, parent=self)
+        self._demand.failed.connect(self._fail)
         panel.asked.connect(self._begin_asked)
 
-    def begin(self, asked: QueryRequest, plan: Plan, models: Models) -> None:
-        """Leave out each feature of some models.
+    def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:
+        """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.
 
         Parameters
         ----------
@@ -61,7 +62,7 @@ class AblationFeeder(QObject):
         models : dict of int to Chosen
             By the fold's number.
         """
-        self.stop()
+        self._demand.forget()
         self._asked, self._plan, self._models = asked, plan, models
         self._found.clear()
         self._rows, self._unchanged, self._begun = [], 0, False
@@ -82,65 +83,66 @@ class AblationFeeder(QObject):
         elif self._work() > _MOST_WORK:
             self._panel.offer(self._n)
         else:
-            self._begin_asked()
+            self._show_begun()
 
     def stop(self) -> None:
         """Learn no more for now."""
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
+        self._demand.stop()
 
     def go_on(self) -> None:
-        """Go on after :meth:`stop`, where something is left."""
-        if self._job is None and self._begun:
-            self._next()
+        """Go on, where something is left."""
+        self._demand.update()
 
     @Slot()
     def _begin_asked(self) -> None:
+        self._show_begun()
+        self.go_on()
+
+    def _show_begun(self) -> None:
         self._begun = True
         self._panel.clear("")
         self._show()
-        self._next()
 
-    def _next(self) -> None:
-        """Sum up a feature of which everything is known, else learn the next model."""
-        asked, plan = self._asked, self._plan
-        if asked is None or plan is None:
-            return
+    def _next(self) -> tuple[int | None, int] | None:
+        """Return fold and column to learn without; no fold where what is known of it is to be summed up."""
+        if not self._begun:
+            return None
         waiting = {column for _, column in self._left} | {row.found.column for row in self._rows}
-        column = next((column for column in self._found if column not in waiting), None)
-        if column is not None:
+        known = next((column for column in self._found if column not in waiting), None)
+        if known is not None:
+            return None, known
+        return self._left[0] if self._left else None
+
+    def _key(self) -> Key | None:
+        following = self._next()
+        return None if following is None else (self._asked, *following)
+
+    def _compute(self) -> Computation | None:
+        asked, plan, following = self._asked, self._plan, self._next()
+        if asked is None or plan is None or following is None:
+            return None
+        fold, column = following
+        if fold is None:
             every = tuple(one for several in self._found.values() for one in several)
             given = tuple(self._found[column]), every, asked.measure
-            what = tr("Comparing queries without a feature")
-            self._job = self._worker.task(
-                what, self._tasks.sum_up, *given, on_done=self._add, on_error=self._fail
+            return computation(
+                tr("Comparing queries without a feature"), self._add, self._tasks.sum_up, *given
             )
-        elif self._left:
-            fold, column = self._left[0]
-            what = tr("Leaving out {column}").format(column=self._name(column))
-            work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)
-            self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end))
+        what = tr("Leaving out {column}").format(column=self._name(column))
+        work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)
+        return Computation(what, work, self._take)
 
     def _take(self, found: AblatedQueries) -> None:
         self._left.pop(0)
         self._found[found.column].append(found)
-
-    def _end(self, outcome: Outcome) -> None:
-        self._job = None
-        if outcome.ending is Ending.FAILED:
-            self._fail(outcome.text)
-        elif outcome.ending is Ending.DONE:
-            self._show()
-            self._next()
+        self._show()
+        self.go_on()
 
     def _fail(self, why: str) -> None:
-        self._job = None
         self._left, self._begun = [], False
         self._panel.clear(why)
 
     def _add(self, found: tuple[FeatureAblation, int]) -> None:
-        self._job = None
         row, self._unchanged = found
         asked = self._asked
         if asked is None:
@@ -150,7 +152,7 @@ class AblationFeeder(QObject):
         sign = 1.0 if measure(asked.measure).higher_is_better else -1.0
         self._rows.sort(key=lambda one: -sign * one.fall if not isnan(one.fall) else inf)
         self._show()
-        self._next()
+        self.go_on()
 
     def _show(self) -> None:
         asked = self._asked

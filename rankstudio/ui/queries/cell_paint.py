@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from rankstudio.ui.plots.layers import hairline, pen
-from rankstudio.ui.queries.query_layers import loss_and_gain
+from rankstudio.ui.queries.query_plot import loss_and_gain
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font

@@ -8,15 +8,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.steps import Step
-from rankstudio.ui.background.job import Job
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.measured_runs import MeasuredRuns
-from rankstudio.ui.model.run_queue import Runs, look_at
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.queries.ablation_feeder import AblationFeeder
 from rankstudio.ui.queries.ablation_panel import AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
@@ -24,10 +22,15 @@ from rankstudio.ui.queries.documents_panel import DocumentsPanel
 from rankstudio.ui.queries.empty_page import EmptyPage
 from rankstudio.ui.queries.list_panel import QueryListPanel
 from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
-from rankstudio.ui.queries.model_choice import Models, chosen_models, comparable, run_label, single_label
+from rankstudio.ui.queries.model_choice import (
+    ChosenModels,
+    chosen_models,
+    comparable,
+    run_label,
+    single_label,
+)
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -41,50 +44,44 @@ _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models have no fold in common with such queries.")
 
 
-class QueriesController(QObject):
+class QueriesController(Controller):
     """Feeds the page. A is the run that the whole window shows, B any other or the best single feature.
 
     Parameters
     ----------
     theme : Theme
-    session, runs, measured
-        What is compared.
-    worker : Worker
-        For tasks.
+    models : Models
     """
 
-    failed = Signal(str)
     inspected = Signal(int)
     """The user looks at a feature (its id)."""
     emptied = Signal(bool)
     """Whether there is nothing that the panels could show."""
 
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        measured: MeasuredRuns,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._measured, self._worker = session, runs, measured, worker
+        session, runs, worker = models.session, models.runs, models.task_worker
+        measured = models.measured
+        self._session, self._runs, self._measured = session, runs, measured
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
-        self._shown: tuple[object, ...] = ()
         self._asked: QueryRequest | None = None
         self._comparison: QueryComparison | None = None
         self._query: tuple[int, int] | None = None  # that the user wants to see
         self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
-        self._job: Job | None = None
         self.bar, self.empty = ModelBar(), EmptyPage()
         self.head = named(QWidget(), "query-head", role="ground")
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
+        self._compared = OnDemand(
+            worker, self._compared_key, self._compare, slot="queries", panel=self.head, parent=self
+        )
+        self._ranked = OnDemand(worker, self._ranked_key, self._rank, slot="query-documents", parent=self)
+        for demand in (self._compared, self._ranked):
+            demand.failed.connect(self._fail)
         self._connect()
 
     def _connect(self) -> None:
@@ -118,27 +115,27 @@ class QueriesController(QObject):
         """The queries that are compared, the greatest loss first."""
         return self._comparison.queries if self._comparison is not None else ()
 
-    def tables(self) -> tuple[tuple[str, str, str, TableView], ...]:
-        """Return the tables for export: key, label, a sentence on what is in it, and the widget."""
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the tables, where the page is seen."""
+        if not self.bar.isVisible():
+            return ()
+        measured = tr("What two models measure in every query.")
+        learned = tr("What learning again without each changes.")
+        ranked = tr("As both models rank them.")
         return (
-            ("queries", tr("Queries"), tr("What two models measure in every query."), self.list.table),
-            (
-                "documents",
-                tr("Documents of the query"),
-                tr("As both models rank them."),
-                self.documents.table,
-            ),
-            (
-                "ablation",
-                tr("Features left out"),
-                tr("What learning again without each changes."),
-                self.ablation.table,
-            ),
+            ShownTable("queries", tr("Queries"), measured, self.list.table),
+            ShownTable("documents", tr("Documents of the query"), ranked, self.documents.table),
+            ShownTable("ablation", tr("Features left out"), learned, self.ablation.table),
         )
 
-    def plots(self) -> dict[str, tuple[str, Plot]]:
-        """Return the plots for export: label and widget by key."""
-        return {"queries": (tr("A against B, query by query"), self.comparison.plot)}
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plot, where the page is seen."""
+        label, plot = tr("A against B, query by query"), self.comparison.plot
+        return (ShownPlot("queries", label, plot),) if self.bar.isVisible() else ()
+
+    def leave(self) -> None:
+        """Learn nothing more for a page that nobody sees."""
+        self._feeder.stop()
 
     @Slot()
     def update(self) -> None:
@@ -149,32 +146,25 @@ class QueriesController(QObject):
         a, b = self._runs_compared()
         self._show_choices(a, b)
         self._show_what_is_missing(self._why_nothing(a))
-        state = self._state(a, b)
-        if state == self._shown:
-            self._feeder.go_on()
-            return
-        self._shown = state
-        self._abandon()
+        self._compared.update()
+        self._feeder.go_on()
+
+    def _compare(self) -> Computation | None:
+        a, b = self._runs_compared()
+        self._feeder.stop()
         why = self._why_nothing(a)
         asked = None if a is None or why else self._request(a, b)
         if a is None or asked is None or not asked.folds:
             self._clear(why or _NO_QUERIES)
-            return
+            return None
         if self._session.sealed and self._asked is not None and self._asked.part == "test":
             self._clear("")  # no value of it is seen while those of the validation are computed
         self._asked = asked
         if self._comparison is None:
             self._show_nothing(_MEASURING)
-        self._job = self._worker.task(
-            tr("Comparing two models query by query"),
-            self._tasks.compare,
-            asked,
-            on_done=self._show,
-            on_error=self._fail,
-            slot="queries",
-        )
         models = {fold: chosen for fold, chosen in self._models(a).items() if fold in asked.folds}
         self._feeder.begin(asked, a.plan, models)
+        return computation(tr("Comparing two models query by query"), self._show, self._tasks.compare, asked)
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, by its fold and its position in the part."""
@@ -216,11 +206,11 @@ class QueriesController(QObject):
         self.bar.setHidden(bool(page))
         self.emptied.emit(bool(page))
 
-    def _state(self, a: RunRecord | None, b: RunRecord | None) -> tuple[object, ...]:
+    def _compared_key(self) -> Key:
         session = self._session
         scope = session.fold if self.bar.scope.value() == "one" else None
         asked = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
-        runs = tuple((one.key, self._chosen(one)) if one else None for one in (a, b))
+        runs = tuple((one.key, self._chosen(one)) if one else None for one in self._runs_compared())
         return (id(session.dataset), session.has_documents, runs, *asked)
 
     def _why_nothing(self, a: RunRecord | None) -> str:
@@ -230,7 +220,7 @@ class QueriesController(QObject):
             return _NO_DOCUMENTS
         return "" if self._models(a) else NOT_WHOLE
 
-    def _models(self, record: RunRecord) -> Models:
+    def _models(self, record: RunRecord) -> ChosenModels:
         """Return the models of a run: of the one that is shown those that are selected."""
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
@@ -291,27 +281,27 @@ class QueriesController(QObject):
 
     def _pick(self, place: int) -> None:
         """Show the documents of a query, of its place in the comparison."""
-        asked = self._asked
-        if asked is None or self._comparison is None:
-            return
-        query = self._comparison.queries[place]
-        self._place = place
-        self.comparison.plot.select(place)
-        self.list.select(place)
+        if self._asked is not None and self._comparison is not None:
+            self._place = place
+            self.comparison.plot.select(place)
+            self.list.select(place)
+            self._ranked.update()
+
+    def _ranked_key(self) -> Key | None:
+        asked, comparison = self._asked, self._comparison
+        return None if asked is None or comparison is None else (asked, comparison, self._place)
+
+    def _rank(self) -> Computation | None:
+        asked, comparison = self._asked, self._comparison
+        if asked is None or comparison is None:
+            return None
+        query = comparison.queries[self._place]
 
         def show(found: RankedQuery) -> None:
-            if asked is self._asked and self._place == place:
-                self.documents.show_query(query, found, asked.measure)
+            self.documents.show_query(query, found, asked.measure)
 
-        self._worker.task(
-            tr("Ranking query {query_id}").format(query_id=query.query_id),
-            self._tasks.rank,
-            asked,
-            query,
-            on_done=show,
-            on_error=self._fail,
-            slot="query-documents",
-        )
+        what = tr("Ranking query {query_id}").format(query_id=query.query_id)
+        return computation(what, show, self._tasks.rank, asked, query)
 
     def _clear(self, why: str) -> None:
         self._asked = self._comparison = None
@@ -321,6 +311,7 @@ class QueriesController(QObject):
 
     def _show_nothing(self, why: str) -> None:
         """Show no query, and say why."""
+        self._ranked.forget()
         self.comparison.clear(why)
         self.list.clear("")
         self.documents.clear("")
@@ -350,13 +341,8 @@ class QueriesController(QObject):
     @Slot()
     def _forget(self) -> None:
         """Forget everything: in another study the same numbers are other runs."""
-        self._abandon()
-        self._wanted_b, self._query, self._shown = None, None, ()
+        self._feeder.stop()
+        self._compared.forget()
+        self._wanted_b, self._query = None, None
         self._singles.clear()
         self.update()
-
-    def _abandon(self) -> None:
-        self._feeder.stop()
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None

@@ -13,7 +13,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import path_position
 from rankstudio.ui.model.session import Choice
 
-Models = dict[int, Chosen]
+ChosenModels = dict[int, Chosen]
 """The model of each fold, by the fold's number."""
 
 
@@ -22,7 +22,7 @@ def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
     return [record for record in runs.records if record.folds and record.dataset is dataset]
 
 
-def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | None = None) -> Models:
+def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | None = None) -> ChosenModels:
     """Return the models of a run.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
@@ -15,12 +15,10 @@ from rankstudio.engine.analysis.report.document import SECTIONS, every_section, 
 from rankstudio.engine.analysis.report.words import with_words
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.ui.background.job import Job
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
-from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
 from rankstudio.ui.report.preview_panel import PreviewPanel
@@ -30,46 +28,38 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.document import Report
 
-_SLOT = "report"
 _PAUSE = 250  # milliseconds without a key, before what is written is shown in the preview
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
-class ReportController(QObject):
+class ReportController(Controller):
     """Shows the report of the runs that are listed, and keeps what is written for it in the study.
 
     Parameters
     ----------
     theme : Theme
-    session : Session
-        Says whether the test part is sealed.
-    runs : Runs
-    store : StudyStore
-        Of the study that keeps what is written.
-    worker : Worker
-        Makes and saves reports.
+    models : Models
+        The session says whether the test part is sealed, the open study keeps what is written.
     """
 
-    failed = Signal(str)
-    said = Signal(str)
-
-    def __init__(
-        self,
-        theme: Theme,
-        session: Session,
-        runs: Runs,
-        store: StudyStore,
-        worker: Worker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._store, self._worker = session, runs, store, worker
+        session, runs, worker = models.session, models.runs, models.task_worker
+        self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
-        self._shown: tuple[object, ...] = ()
-        self._job: Job | None = None
+        self._demand = OnDemand(
+            worker,
+            self._key,
+            self._make,
+            slot="report",
+            panel=self.preview,
+            on=(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed),
+            parent=self,
+        )
+        self._demand.failed.connect(self._fail)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE)
@@ -86,8 +76,6 @@ class ReportController(QObject):
         self.preview.browserAsked.connect(self.open_in_browser)
         runs.cleared.connect(self._read)
         runs.storageBegan.connect(self._write)
-        for signal in (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed):
-            signal.connect(self.update)
         session.measureChanged.connect(self._cover)
 
     @property
@@ -98,25 +86,22 @@ class ReportController(QObject):
     @Slot()
     def update(self) -> None:
         """Have the report made anew where it is seen and something of it is another."""
-        if not self.preview.isVisible():
-            return
+        self._demand.update()
+
+    def _key(self) -> Key:
         asked = self.request()
-        state = (asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs))
-        if state == self._shown:
-            return
-        self._shown = state
-        if self._job is not None:
-            self._job.abandon()
+        return asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs)
+
+    def _make(self) -> Computation:
         self.preview.set_caption(tr("the report is being made …"))
-        self._job = self._worker.task(
-            tr("Making the report"), report_of, asked, on_done=self._receive, on_error=self._fail, slot=_SLOT
-        )
+        return computation(tr("Making the report"), self._receive, report_of, self.request())
 
     @Slot()
     def _cover(self) -> None:
         """Show no number that the seal covers now, not even until the other report is made."""
         if self._sealed != self._session.sealed:
-            self._sealed, self._report, self._shown = self._session.sealed, None, ()
+            self._sealed, self._report = self._session.sealed, None
+            self._demand.forget()
             self.preview.clear()
             self._turn.start()
 
@@ -169,12 +154,12 @@ class ReportController(QObject):
 
     @Slot(object)
     def _receive(self, report: Report) -> None:
-        self._job, self._report = None, report
+        self._report = report
         self._show()
 
     @Slot(str)
     def _fail(self, why: str) -> None:
-        self._job, self._shown = None, ()
+        self._demand.forget()
         self.preview.set_caption("")
         self.failed.emit(why)
 
@@ -230,7 +215,8 @@ class ReportController(QObject):
     @Slot()
     def _read(self) -> None:
         """Show what another study says."""
-        self._report, self._shown, self._unwritten = None, (), False
+        self._report, self._unwritten = None, False
+        self._demand.forget()
         self.preview.clear()
         self._show_settings(ReportSettings())
         study = self._store.study

@@ -1,4 +1,4 @@
-"""Every command of the window, as data. Menus and toolbar are views of it."""
+"""Every command of the window, as data, and which can be carried out now. Menus and toolbar show them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.key_text import key_text
 from rankstudio.ui.style.theme import Theme
+
+_ON_DATA = (
+    *("export", "figures", "save_plan", "copy_command", "copy_python"),
+    *("group", "best", "next_fold", "previous_fold"),
+)
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,8 @@ _FILE = (
         "Ctrl+Q",
     ),
 )
+
+
 _EDIT = (
     Command("undo", tr("&Undo"), tr("Take back the last change of plan or choice."), "Ctrl+Z", "undo"),
     Command("redo", tr("&Redo"), tr("Do again what was taken back."), "Ctrl+Shift+Z; Ctrl+Y", "redo"),
@@ -163,6 +172,8 @@ _EDIT = (
         "reset",
     ),
 )
+
+
 _VIEW = (
     *(
         Command(f"page_{page.key}", page.label, f"{page.help}.", f"Ctrl+{number}", page.icon)
@@ -210,6 +221,8 @@ _VIEW = (
     Command("next_fold", tr("Next &fold"), tr("Look at the next fold."), "Ctrl+Right"),
     Command("previous_fold", tr("Pre&vious fold"), tr("Look at the fold before."), "Ctrl+Left"),
 )
+
+
 _RUN = (
     Command(
         "run",
@@ -277,11 +290,14 @@ _RUN = (
         tr("Who carries out the next runs: this window, processes of this machine, or a cluster."),
     ),
 )
+
+
 _HELP = (
     Command("guide", tr("&Guide"), tr("Open the guide."), "F1", "help"),
     Command("log", tr("Show the &log"), tr("Open the folder of the log and the crash reports.")),
     Command("about", tr("&About RankStudio"), tr("Version and licence.")),
 )
+
 
 MENUS: dict[str, tuple[Command | None, ...]] = {
     "File": _FILE,
@@ -292,6 +308,7 @@ MENUS: dict[str, tuple[Command | None, ...]] = {
 }
 """The commands of each menu from top to bottom; None for a line between two of them."""
 
+
 _TITLES = {
     "File": tr("&File", "menu"),
     "Edit": tr("&Edit", "menu"),
@@ -299,6 +316,7 @@ _TITLES = {
     "Run": tr("&Run", "menu"),
     "Help": tr("&Help", "menu"),
 }
+
 
 SUBMENUS = ("recent", "missing", "normalize", "measure", "convention", "theme", "language", "backend")
 
@@ -361,3 +379,32 @@ class Actions:
             set_icon(action, theme, command.icon, "on_accent" if command.key == "run" else "text")
         menu.addAction(action)
         self._actions[command.key] = action
+
+
+def enabled_commands(models: Models) -> dict[str, bool]:
+    """Return for each command that depends on what is open and what works whether it can be carried out."""
+    there, model = models.session.dataset is not None, models.current.model is not None
+    pins = model and "pinned" in models.session.plan.parameters
+    ready = models.session.has_documents and models.session.read_as_planned
+    shown = models.runs.shown
+    current, loading, undo = models.runs.current, models.loader.busy, models.session.undo
+    paused = current is not None and current.state is RunState.PAUSED
+    return {
+        **dict.fromkeys(_ON_DATA, there),
+        "export_table": any(record.result is not None for record in models.runs.records),
+        **dict.fromkeys(("run", "open_model", "open_preferences", "add_scores", "add_order"), ready),
+        "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
+        **{f"page_{page.key}": there for page in PAGES},
+        "step": (not models.runs.busy and ready) or paused,
+        "go_on": shown is not None and shown.can_go_on,
+        "pause": current is not None,
+        "stop": current is not None or loading or models.permutations.busy,
+        "chance": models.permutations.possible,
+        "left_out": models.left_out.possible and not models.left_out.brought,
+        "stop_all": models.runs.busy,
+        "cancel_load": loading,
+        "undo": undo.canUndo(),
+        "redo": undo.canRedo(),
+        "pin": pins,
+        "ban": pins,
+    }

@@ -7,27 +7,27 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
-from rankstudio.ui.inspect.alone_panel import AloneController
-from rankstudio.ui.inspect.controller import InspectController
-from rankstudio.ui.inspect.densities_controller import DensitiesController
-from rankstudio.ui.inspect.substitutes_controller import SubstitutesController
-from rankstudio.ui.inspect.why_controller import WhyController
+from rankstudio.ui.features.alone_panel import AloneController
+from rankstudio.ui.features.controller import FeaturesController
+from rankstudio.ui.features.densities_controller import DensitiesController
+from rankstudio.ui.features.substitutes_controller import SubstitutesController
+from rankstudio.ui.features.why_controller import WhyController
 from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.lab.tab import SimulationTab
-from rankstudio.ui.method.controller import MethodController
-from rankstudio.ui.method.fold_hint import FoldHint
+from rankstudio.ui.lab.tabs import SimulationTab
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
-from rankstudio.ui.results.controller import ResultsController
-from rankstudio.ui.run.chance_controller import ChanceController
-from rankstudio.ui.run.controller import RunController
-from rankstudio.ui.run.left_out_controller import LeftOutController
-from rankstudio.ui.run.memory_forecast import MemoryForecast
-from rankstudio.ui.run.run_strip import RunStrip
-from rankstudio.ui.shell.page import Page, column, row
+from rankstudio.ui.select.chance_controller import ChanceController
+from rankstudio.ui.select.fold_hint import FoldHint
+from rankstudio.ui.select.left_out_controller import LeftOutController
+from rankstudio.ui.select.memory_forecast import MemoryForecast
+from rankstudio.ui.select.method_controller import MethodController
+from rankstudio.ui.select.run_controller import RunController
+from rankstudio.ui.select.run_strip import RunStrip
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
@@ -37,7 +37,7 @@ _LEAST_HEAT = 173  # with which the cells of a map can be told apart
 
 
 class Sections(QObject):
-    """Data, Method, Run, Features and Results.
+    """What the pages show, and what connects them.
 
     Parameters
     ----------
@@ -49,34 +49,25 @@ class Sections(QObject):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme, self._runs, self._measured = theme, models.runs, models.measured
-        session, runs, current, task_worker = models.session, models.runs, models.current, models.task_worker
-        self.data = DataController(theme, session, task_worker, self)
+        session, runs, current = models.session, models.runs, models.current
+        self.data = DataController(theme, models, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, session, runs, models.measured, current, models.left_out, self)
+        self.run = RunController(theme, models, self)
         self.chance = ChanceController(current, models.permutations, self.run.curves, self)
         self.left_out = LeftOutController(models.left_out, self.run, self)
-        self.inspect = InspectController(theme, session, current, task_worker, models.fold_cache, self)
-        self.why = WhyController(theme, session, current, self.inspect, task_worker, models.fold_cache, self)
-        self.why.failed.connect(self.inspect.failed)
-        self.densities = DensitiesController(
-            session, current, self.inspect, self.why.panel, task_worker, models.fold_cache, self
-        )
-        self.densities.failed.connect(self.inspect.failed)
-        self.alone = AloneController(theme, session, current, self.inspect, task_worker, self)
-        self.alone.failed.connect(self.inspect.failed)
-        self.substitutes = SubstitutesController(
-            theme, session, runs, current, task_worker, models.fold_cache, self
-        )
-        self.results = ResultsController(
-            theme, session, runs, models.measured, models.marks, task_worker, self
-        )
-        self.queries = QueriesController(theme, session, runs, models.measured, task_worker, self)
+        self.inspect = FeaturesController(theme, models, self)
+        self.why = WhyController(theme, models, self.inspect, self)
+        self.densities = DensitiesController(models, self.inspect, self.why.panel, self)
+        self.alone = AloneController(theme, models, self.inspect, self)
+        self.substitutes = SubstitutesController(theme, models, self)
+        self.results = CompareController(theme, models, self)
+        self.queries = QueriesController(theme, models, self)
         tested = self.results.views.tests.hint, self.results.views.folds.hint
         self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
-        self.report = ReportController(theme, session, runs, models.study_store, task_worker, self)
-        self.lab = LabController(theme, session, task_worker, self)
+        self.report = ReportController(theme, models, self)
+        self.lab = LabController(theme, models, self)
         self.strip = RunStrip()
-        self.forecast = MemoryForecast(session, models.backend, models.memory_budget, task_worker, self)
+        self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         session.measureChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
@@ -89,9 +80,10 @@ class Sections(QObject):
         self.results.foldChosen.connect(self.run.stop_following)
         self.results.inspected.connect(self.inspect.inspect)
         self.queries.inspected.connect(self.inspect.inspect)
+        self.workspace = self._lay_out()
 
-    def workspace(self) -> Workspace:
-        """Return the pages with their panels, laid out."""
+    def _lay_out(self) -> Workspace:
+        """Return the pages with their panels."""
         data = row("data", (self.data.panel, self.data.statistics), (0, 1), (300, 1020))
         below = row("below-curves", (self.run.candidates, self.run.heat), (1, 1), (370, 370))
         self.run.heat.setMinimumWidth(_LEAST_HEAT)
@@ -117,14 +109,15 @@ class Sections(QObject):
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
-        pages = {
-            "data": Page("data", data),
-            "select": Page("select", columns, foot),
-            "features": Page("features", features),
-            "compare": Page("compare", compare),
-            "queries": Page("queries", queries, head=self.queries.head),
-            "report": Page("report", report),
-            "lab": Page("lab", lab, head=self.lab.tabs),
+        on_features = [self.inspect, self.why, self.densities, self.substitutes, self.alone]
+        self.pages = pages = {
+            "data": Page("data", data, [self.data]),
+            "select": Page("select", columns, [self.run], foot),
+            "features": Page("features", features, on_features),
+            "compare": Page("compare", compare, [self.results]),
+            "queries": Page("queries", queries, [self.queries], head=self.queries.head),
+            "report": Page("report", report, [self.report]),
+            "lab": Page("lab", lab, [self.lab], head=self.lab.tabs),
         }
         made = Workspace(self._theme, pages)
         made.pageChanged.connect(self._show_page)
@@ -149,7 +142,7 @@ class Sections(QObject):
     @property
     def parts(self) -> tuple[Callable[[], None], ...]:
         """What shows what a run has brought since the last time, a section each."""
-        return self.run.refresh, self.results.refresh, self.substitutes.refresh, self.queries.update
+        return self.run.refresh, self.results.update, self.substitutes.refresh, self.queries.update
 
     @Slot()
     def show_runs(self) -> None:
@@ -158,18 +151,9 @@ class Sections(QObject):
 
     @Slot(str)
     def _show_page(self, key: str) -> None:
-        """Bring a page that comes to be seen up to date."""
-        if key in ("select", "features"):
-            self.inspect.show_again()
-            self.why.refresh()
-            self.densities.refresh()
-            self.substitutes.update()
-        elif key == "compare":
-            self.results.refresh()
-        self.alone.refresh()  # which stops where it is no longer seen
-        self.queries.update()
-        self.report.update()
-        self.lab.update()
+        """Bring the path and the feature on the Select page up to date, which the Features page feeds too."""
+        if key == "select":
+            self.inspect.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:

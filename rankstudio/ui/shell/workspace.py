@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QWidget
 
 from rankstudio.ui.language import tr
+from rankstudio.ui.page.page import Page
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.page import Page
 from rankstudio.ui.shell.page_rail import PageName, PageRail
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
@@ -71,9 +71,12 @@ class Workspace(QWidget):
     def show_page(self, key: str) -> None:
         """Show another page."""
         self.rail.select(key)
-        if self._stack.currentWidget() is not self._pages[key]:
-            self._theme.style_page(self._pages[key])
-            self._stack.setCurrentWidget(self._pages[key])
+        left, page = self._pages[self.page], self._pages[key]
+        if page is not left:
+            self._theme.style_page(page)
+            self._stack.setCurrentWidget(page)
+            left.leave()
+            page.show_again()
             self.pageChanged.emit(key)
 
     def pop_out(self) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
-from rankstudio.engine.support.resources import resource
-
-if TYPE_CHECKING:
-    from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.style.drawings import svg
+from rankstudio.ui.style.theme import Theme
 
 SIZE = 16
 """Side of an icon in a button or a menu, in logical pixels."""
@@ -26,23 +23,6 @@ class HasIcon(Protocol):
 
     def setIcon(self, icon: QIcon, /) -> None:
         """Take the icon."""
-
-
-@cache
-def _source(name: str) -> str:
-    """Return the drawing of an icon as SVG text."""
-    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
-
-
-def svg(name: str, color: str) -> bytes:
-    """Return an icon's SVG with its lines in a colour (``#rrggbb``).
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no icon of that name.
-    """
-    return _source(name).replace("currentColor", color).encode()
 
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:

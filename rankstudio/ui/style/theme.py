@@ -20,8 +20,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
-from rankstudio.ui.style import fonts, icons
+from rankstudio.ui.style import fonts
 from rankstudio.ui.style.colors import DARK, LIGHT, Colors
+from rankstudio.ui.style.drawings import svg
 from rankstudio.ui.style.stylesheet import style_sheet
 
 Mode = Literal["system", "light", "dark"]
@@ -278,7 +279,7 @@ class Theme(QObject):
         paths = {}
         for name, drawing, role in _IMAGES:
             path = Path(self._folder.path()) / f"{name}-{ground}.svg"
-            path.write_bytes(icons.svg(drawing, self._colors.role(role)))
+            path.write_bytes(svg(drawing, self._colors.role(role)))
             paths[name] = path.as_posix()
         return paths
 

@@ -10,8 +10,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHeaderView
 
 from rankstudio.ui.style.fonts import SMALL, font, scaled
-from rankstudio.ui.widgets.cells import PAD
-from rankstudio.ui.widgets.columns import Column
+from rankstudio.ui.widgets.columns import PAD, Column
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
 

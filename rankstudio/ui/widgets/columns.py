@@ -40,6 +40,9 @@ _FLAGS = {
 }
 _READ = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 _WRITTEN = _READ | Qt.ItemFlag.ItemIsEditable
+PAD = 8
+"""Room at both sides of a cell, in pixels."""
+
 MISSING = "–"
 
 

@@ -15,8 +15,8 @@ from windows import open_window, settle
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.ui.background.simulation import SimulationState
-from rankstudio.ui.controllers.export_items import export_items, plot_figures
-from rankstudio.ui.lab.auc_tab import AucTab
+from rankstudio.ui.export.items import export_items, plot_figures
+from rankstudio.ui.lab.tabs import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.style.theme import Theme

@@ -13,13 +13,13 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model import run_rankings
+from rankstudio.ui.model import measured_runs
 
 
 def test_nothing_is_ranked_when_another_measure_is_looked_at(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_rankings, "_MOMENT", 0.0)  # a task a path
+    monkeypatch.setattr(measured_runs, "_MOMENT", 0.0)  # a task a path
     finish(window)
     record = window.runs.records[0]
 
@@ -69,7 +69,7 @@ def test_nothing_is_ranked_while_a_run_works_and_each_run_is_ranked_once(
 
     rankings = window.models.measured.rankings
     monkeypatch.setattr(rankings, "_rank_models", rank_models)
-    monkeypatch.setattr(run_rankings, "_MOMENT", 0.0)
+    monkeypatch.setattr(measured_runs, "_MOMENT", 0.0)
     finish(window)
     first = window.runs.records[0]
     assert ranked == [first.result]

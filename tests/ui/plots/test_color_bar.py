@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankstudio.ui.plots import HeatMapPlot
-from rankstudio.ui.plots.maps import heat_layer
+from rankstudio.ui.plots.maps import heat_map
 from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot, MapFeature, MapValues
 
 VALUES = MapValues(
@@ -22,7 +22,7 @@ VALUES = MapValues(
 @pytest.mark.parametrize("kind", [HeatMapPlot, FeatureMapPlot])
 def test_a_map_draws_one_bar(theme, stage, monkeypatch, kind):
     drawn = []
-    monkeypatch.setattr(heat_layer, "draw_color_bar", lambda _painter, bar, _colors: drawn.append(bar))
+    monkeypatch.setattr(heat_map, "draw_color_bar", lambda _painter, bar, _colors: drawn.append(bar))
     plot = kind(theme)
     stage(plot, 400, 240)
     if isinstance(plot, FeatureMapPlot):

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from rankstudio.ui.plots import CurvesPlot
-from rankstudio.ui.plots.curves import curve_layers
+from rankstudio.ui.plots.curves import curves_plot
 from rankstudio.ui.process.turns import turns
 
 
@@ -14,7 +14,7 @@ def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage
         raise ValueError("no drawing today")
 
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(str(error)))
-    monkeypatch.setattr(curve_layers, "draw_curves", fail)
+    monkeypatch.setattr(curves_plot, "draw_curves", fail)
     plot = stage(CurvesPlot(theme, "validation MAP"))
     for _ in range(3):
         plot.grab()

@@ -4,8 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import export_plot
-from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
-from rankstudio.ui.plots.pareto_layers import _place, _suggested_names, text_size
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot, _place, _suggested_names, text_size
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")

@@ -16,7 +16,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
-from rankstudio.ui.controllers.export_items import export_items
+from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries import ablation_feeder

@@ -12,11 +12,10 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.method.fields import Field
+from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.select.fields import Field
 from rankstudio.ui.shell import sections
-from rankstudio.ui.shell.page import Page
-from rankstudio.ui.shell.panel_window import PanelWindow
 from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.colors import DARK, LIGHT
+from rankstudio.ui.style.drawings import svg
 
 NAMES = sorted(path.stem for path in resource("icons").glob("*.svg"))
 ASKED = """
@@ -87,4 +88,4 @@ def test_the_icon_of_the_program_is_there(app):
 
 def test_an_icon_that_does_not_exist_is_an_error(app):
     with pytest.raises(FileNotFoundError):
-        icons.svg("no-such-icon", "#000000")
+        svg("no-such-icon", "#000000")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.ui.method.fields import tooltip
+from rankstudio.ui.select.fields import tooltip
 from rankstudio.ui.style.plain_text import MOST_IN_TOOLTIP, shortened
 
 

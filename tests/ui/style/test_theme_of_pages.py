@@ -13,7 +13,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.page import Page
+from rankstudio.ui.page.page import Page
 from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import PER_TURN, Theme
 

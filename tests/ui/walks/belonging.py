@@ -25,11 +25,11 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
-from rankstudio.ui.inspect.features_panel import FeaturesPanel
+from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
-from rankstudio.ui.run.heat_panel import SIZES
+from rankstudio.ui.select.heat_panel import SIZES
 from rankstudio.ui.style.number_format import combination_label
 
 _CLOSE = 1e-9

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QFileDialog, QListWidget, QMenu, QMessageBox
 from walks import readings
 from walks.user import Keyboard, found
 
+from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.results.comparison_dialog import ComparisonDialog
-from rankstudio.ui.shell.open_dialog import OpenDialog
+from rankstudio.ui.study.open_dialog import OpenDialog
 
 
 def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:

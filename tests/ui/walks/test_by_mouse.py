@@ -19,9 +19,9 @@ from waiting import wait_until
 from walks import readings
 from walks.user import Mouse, found
 
+from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.results.comparison_dialog import ComparisonDialog
-from rankstudio.ui.shell.open_dialog import OpenDialog
+from rankstudio.ui.study.open_dialog import OpenDialog
 from rankstudio.ui.widgets import TableView
 
 

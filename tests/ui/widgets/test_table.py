@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip
 
 from rankstudio.ui.style import palettes
 from rankstudio.ui.widgets import Column, ProgressCell, TableView
-from rankstudio.ui.widgets.cells import PAD, Cells
 from rankstudio.ui.widgets.columns import is_missing
+from rankstudio.ui.widgets.table import PAD, Cells
 
 
 @pytest.fixture

@@ -7,17 +7,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QResizeEvent
 from PySide6.QtWidgets import QApplication
 
+from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
-from rankstudio.ui.plots.curves import curve_layers
-from rankstudio.ui.plots.curves.curve_set import Band, CurveKind, CurveSet
+from rankstudio.ui.plots.curves.curve_set import Band, Curve, CurveKind, CurveSet
 from rankstudio.ui.plots.curves.curve_values import (
     MOST_LINES,
+    REFERENCE_DASH,
     band_lines,
     fitting_ranges,
     neighbour,
@@ -27,10 +29,13 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.curves.legend import draw_beside_key, draw_key, draw_reference_key, readable_pixels
 from rankstudio.ui.plots.figure_values import curves_figure
-from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
+from rankstudio.ui.style.colors import Colors, mix
+from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 26.0
@@ -42,6 +47,26 @@ _KEYS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Up: (0, 1),
     Qt.Key.Key_Down: (0, -1),
 }
+# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
+# the curves that step back are mixed with the ground, not made translucent.
+_CHOSEN, _PLAIN, _FADED = 2.6, 1.5, 1.0
+_FADE = 0.38
+# Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
+_APART = 13.0
+_LONE = 3.4  # radius of a curve's only point, of which there is no line
+_CROWDED = 4  # points to a pixel column, from which on it is drawn by its extremes
+_SWATCH = 16.0
+_HEIGHTS = 7  # at which there is looked for room
+_OWN = 5  # times as bad it is to hide the curve that is named
+_BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
+_GAP = 6.0
+_GRAIN = 4.0  # pixels between those of a ground that count as taken
+_STEP = 9.0
+_MIDDLE = 9.0
+# A family this large is shown as a strip from its first to its last colour.
+_STRIP_FROM = 5
+_LEAST_NAME = 70.0  # pixels
+KeyEntry = tuple[str, QColor, tuple[float, ...]]
 
 
 class CurvesPlot(Plot):
@@ -92,13 +117,13 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
-        self.add_layer(partial(curve_layers.draw_band, self), 0.0)
-        self.add_layer(partial(curve_layers.draw_reference, self), 0.5)
-        self.add_layer(partial(curve_layers.draw_curves, self), 1.0)
-        self.add_layer(partial(curve_layers.draw_cursor, self), 2.0, on_paper=False)
-        self.add_layer(partial(curve_layers.draw_choice, self), 3.0)
+        self.add_layer(partial(draw_band, self), 0.0)
+        self.add_layer(partial(draw_reference, self), 0.5)
+        self.add_layer(partial(draw_curves, self), 1.0)
+        self.add_layer(partial(draw_cursor, self), 2.0, on_paper=False)
+        self.add_layer(partial(draw_choice, self), 3.0)
         self.add_layer(partial(draw_key, self), 4.0, clipped=False, on_screen=False)
-        self.add_layer(partial(curve_layers.draw_reference_name, self), 4.5, on_screen=False)
+        self.add_layer(partial(draw_reference_name, self), 4.5, on_screen=False)
         self.add_layer(partial(draw_reference_key, self), 4.5, clipped=False, on_paper=False)
         self.add_layer(partial(draw_beside_key, self), 4.5)
 
@@ -408,3 +433,358 @@ class CurvesPlot(Plot):
         to = neighbour(self.family, self.choice, dx, dy)
         if to is not None:
             self.picked.emit(to[0], whole(to[1]))
+
+
+def draw_curves(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
+    chosen = plot.chosen_key()
+    strokes = plot.family.strokes(colors)
+    for key, curve in plot.family.curves.items():
+        if key != chosen:
+            color, dash = strokes[key]
+            if chosen is not None and not curve.beside:
+                color = QColor(mix(color.name(), colors.panel, _FADE))
+            plain = chosen is None or curve.beside
+            draw_curve(painter, frame, curve, color, _PLAIN if plain else _FADED, dash)
+    if chosen is not None and chosen in strokes:
+        color, dash = strokes[chosen]
+        draw_curve(painter, frame, plot.family[chosen], color, _CHOSEN, dash)
+
+
+def draw_band(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the interval over folds as a light area and the mean as a line, below the curves."""
+    band = plot.band
+    if band is None:
+        return
+    xs = np.concatenate([band.xs, band.xs[::-1]])
+    ys = np.concatenate([band.low, band.high[::-1]])
+    seen = np.isfinite(ys)
+    px, py = frame.pixels(xs[seen], ys[seen])
+    painter.setPen(Qt.PenStyle.NoPen)
+    permuted = band.p_values is not None
+    painter.setBrush(
+        colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
+    )
+    painter.drawPolygon(arrayToQPolygonF(px, py))
+    if permuted:
+        _outline_band(band, painter, frame, colors)
+        return
+    mean = Curve(band.name, list(band.xs), list(band.mean))
+    draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+
+
+def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the ends of a band, which may be narrower than a pixel, and write its name."""
+    painter.setPen(pen(colors.q("muted"), 1.0))
+    for ends in (band.low, band.high):
+        painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+    if band.xs.size == 1:  # no area: a bracket
+        low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
+        painter.drawLine(low, high)
+        for end in (low, high):
+            painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
+    _name_band(band, painter, frame, colors)
+
+
+def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write what a band is above its right end, or below it where there is no room."""
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    name = band.name
+    if metrics.horizontalAdvance(name) > frame.area.width() - 4:
+        name = name.partition(",")[0]
+    last = frame.point(float(band.xs[-1]), float(band.high[-1]))
+    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
+    above = last.y() - metrics.descent() - 3
+    below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
+    painter.setPen(colors.q("muted"))
+    fits = above - metrics.ascent() >= frame.area.top()
+    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), name)
+
+
+def draw_reference(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
+    py = reference_pixel(plot, frame)
+    if py is not None:
+        painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+
+
+def reference_pixel(plot: CurvesPlot, frame: Frame) -> float | None:
+    """Return where that level is; None where it cannot be seen."""
+    if plot.reference is None or plot.is_empty():
+        return None
+    py = round(frame.y_px(plot.reference[0])) + 0.5
+    return py if frame.area.top() <= py <= frame.area.bottom() else None
+
+
+def draw_reference_name(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write the name of that level beside its line: in a file nobody can ask for it."""
+    py = reference_pixel(plot, frame)
+    if py is None or plot.reference is None:
+        return
+    label = plot.reference[1]
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, int(frame.area.width()) - 8)
+    x = frame.area.right() - metrics.horizontalAdvance(text) - 2
+    below = py + metrics.ascent() + 3
+    above = py - metrics.descent() - 2
+    painter.setPen(colors.q("muted"))
+    painter.drawText(QPointF(x, below if below < frame.area.bottom() else above), text)
+
+
+def draw_choice(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the chosen point: a dashed line through its k and an open circle on it."""
+    choice = plot.choice
+    if choice is None or plot.is_empty():
+        return
+    key, x = choice
+    px = round(frame.x_px(x)) + 0.5
+    if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
+        return
+    if any(len(curve.xs) > 1 for curve in plot.family.curves.values()):
+        # Else all points are at this x, and the line would only cover them.
+        painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
+        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+    y = plot.family[key].value_at(x) if key in plot.family else float("nan")
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("accent"), 2.0))
+        painter.setBrush(colors.q("panel"))
+        painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
+
+
+def draw_cursor(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the crosshair: a line at the mouse's k, and the curve under the mouse brought forward."""
+    x, key = plot.cursor, plot.under_mouse
+    if x is None:
+        return
+    px = round(frame.x_px(x)) + 0.5
+    painter.setPen(pen(colors.q("muted", 0.75), 1.0))
+    painter.drawLine(QPointF(px, frame.area.top()), QPointF(px, frame.area.bottom()))
+    if key is None or key not in plot.family:
+        return
+    _bring_forward(plot, painter, frame, colors, key, x)
+
+
+def _bring_forward(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, key: Hashable, x: float
+) -> None:
+    """Draw one curve over the others, and a dot on its value at x."""
+    curve = plot.family[key]
+    color, dash = plot.family.strokes(colors)[key]
+    if key != plot.chosen_key():
+        draw_curve(painter, frame, curve, color, 2.0, dash)
+    y = curve.value_at(x)
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("panel"), 1.5))
+        painter.setBrush(color)
+        painter.drawEllipse(frame.point(x, y), 4.0, 4.0)
+
+
+def draw_curve(
+    painter: QPainter, frame: Frame, curve: Curve, color: QColor, width: float, dash: tuple[float, ...] = ()
+) -> None:
+    """Draw a curve through its points, open at NaN, with the points themselves where there are few."""
+    xs, ys = curve.arrays()
+    if xs.size == 0:
+        return
+    px, py = frame.pixels(xs, ys)
+    if painter.paintEngine().type() == QPaintEngine.Type.Raster:
+        fewer = extremes(px, py, painter.transform().m11())
+        if fewer is not None:
+            (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
+    painter.setPen(pen(color, width, dash))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if px.size > 1:
+        painter.drawPath(arrayToQPath(px, py, connect="finite"))
+    dots = _dots(px, py)
+    if dots.any():
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        radius = 1.2 + 0.6 * width if px.size > 1 else _LONE
+        for x, y in zip(px[dots], py[dots], strict=True):
+            painter.drawEllipse(QPointF(x, y), radius, radius)
+
+
+def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
+    """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
+
+    None where points are that few already, come back, or are missing: then they are drawn as they are.
+
+    Parameters
+    ----------
+    px, py : ndarray
+        Points in logical pixels.
+    scale : float
+        Device pixels to a logical one.
+    """
+    columns = np.floor(px * scale)
+    begins = np.flatnonzero(np.diff(columns, prepend=-np.inf))
+    if px.size < _CROWDED * begins.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+        return None
+    ends = np.append(begins[1:], px.size) - 1
+    lowest, highest = np.minimum.reduceat(py, begins), np.maximum.reduceat(py, begins)
+    ys = np.column_stack((py[begins], lowest, highest, py[ends]))
+    xs = np.column_stack((px[begins], px[begins], px[ends], px[ends]))
+    return xs.ravel(), ys.ravel()
+
+
+def _dots(px: Floats, py: Floats) -> Bools:
+    """Tell which points are drawn as points: all where they are few, else those without a neighbour."""
+    seen = np.isfinite(py)
+    if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
+        return seen
+    before = np.concatenate([[False], seen[:-1]])
+    after = np.concatenate([seen[1:], [False]])
+    alone: Bools = seen & ~before & ~after
+    return alone
+
+
+def draw_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw which curve is which: a strip of colours for a large ordered family, else a line for each."""
+    family = plot.family
+    strokes = family.strokes(colors)
+    drawn = [key for key in family.given if family[key].xs]
+    entries: list[KeyEntry] = [(family[key].label, *strokes[key]) for key in drawn]
+    if len(entries) < 2:
+        return
+    painter.setFont(font(TINY))
+    if family.kind == "ordered" and len(entries) >= _STRIP_FROM:
+        _draw_strip(plot, painter, frame, colors, entries)
+    else:
+        _draw_entries(plot, painter, frame, colors, entries)
+
+
+def draw_reference_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write beside the title what the dotted line is: without its name where there is no room for that.
+
+    The box beside the mouse has it in full.
+    """
+    if plot.reference is None or reference_pixel(plot, frame) is None:
+        return
+    painter.setFont(font(TINY))
+    title = QFontMetricsF(font()).horizontalAdvance(plot.axes.title)
+    room = frame.outer.width() - title - _SWATCH - 4 * _GAP
+    if room < _LEAST_NAME:
+        return
+    metrics, text = painter.fontMetrics(), plot.reference[1]
+    if metrics.horizontalAdvance(text) > room:
+        text = text.partition(":")[0]
+    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+    left = _write(painter, colors, text, frame.outer.right()) - _GAP
+    painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+    painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+
+
+def draw_beside_key(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write at an edge what the curve beside the chosen one is, in two lines at most."""
+    found = _beside_key(plot, frame)
+    if found is None:
+        return
+    key, lines, ground = found
+    color, dash = plot.family.strokes(colors)[key]
+    painter.setFont(font(TINY))
+    height = ground.height() / len(lines)
+    painter.fillRect(ground, colors.q("panel", 0.82))
+    painter.setPen(pen(color, 1.5, dash))
+    left, middle = ground.left() + _GAP, ground.top() + height / 2
+    painter.drawLine(QPointF(left, middle), QPointF(left + _BESIDE_SWATCH, middle))
+    painter.setPen(colors.q("muted"))
+    for at, line in enumerate(lines):
+        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, ground.width(), height)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
+
+
+def readable_pixels(plot: CurvesPlot) -> Pixels:
+    """Return the pixels that the note about the choice had better not hide: all points, and that writing.
+
+    The chosen curve counts five times.
+    """
+    frame = plot.frame()
+    points = frame.pixels(*plot.family.points(plot.chosen_key(), alone=False))
+    found = _beside_key(plot, frame)
+    if found is None:
+        return points
+    ground = found[2]
+    spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
+    x, y = np.meshgrid(*(np.arange(*span) for span in spans))
+    return np.append(points[0], x), np.append(points[1], y)
+
+
+def _beside_key(plot: CurvesPlot, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
+    """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
+    found = [(key, curve) for key, curve in plot.family.curves.items() if curve.beside and curve.xs]
+    metrics = QFontMetricsF(font(TINY))
+    room = frame.area.width() - _BESIDE_SWATCH - 4 * _GAP
+    if not found or room < _LEAST_NAME:
+        return None
+    key, curve = found[0]
+    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
+    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
+    width = max(map(metrics.horizontalAdvance, lines)) + _BESIDE_SWATCH + 3 * _GAP
+    return key, lines, _free_room(plot, frame, width, metrics.height() * len(lines))
+
+
+def _free_room(plot: CurvesPlot, frame: Frame, width: float, height: float) -> QRectF:
+    """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
+    area = frame.area
+    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
+    rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
+    hidden = [0] * len(rooms)
+    for curve in plot.family.curves.values():
+        values = curve.arrays()
+        seen = np.isfinite(values[1])
+        if not seen.any():
+            continue
+        px, py = frame.pixels(values[0][seen], values[1][seen])
+        for at, room in enumerate(rooms):
+            columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
+            drawn = np.interp(columns, px, py)
+            inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
+            hidden[at] += int(inside.sum()) * (_OWN if curve.beside else 1)
+    return rooms[hidden.index(min(hidden))]
+
+
+def _draw_strip(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]
+) -> None:
+    """Draw the colours in their order, between the names of the first and the last."""
+    chosen = plot.chosen_key()
+    note = tr("thick: {label}").format(label=plot.family[chosen].label) if chosen is not None else ""
+    right = frame.outer.right()
+    if note:
+        right = _write(painter, colors, note, right) - 2 * _GAP
+    right = _write(painter, colors, entries[-1][0], right) - _GAP
+    left = right - _STEP * len(entries)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for i, (_, color, _dash) in enumerate(entries):
+        painter.fillRect(QRectF(left + i * _STEP, _MIDDLE - 4, _STEP, 8), color)
+    painter.restore()
+    _write(painter, colors, entries[0][0], left - _GAP)
+
+
+def _draw_entries(
+    plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors, entries: list[KeyEntry]
+) -> None:
+    """Draw a line and a name for each curve, from right to left, as many as the title leaves room for."""
+    title = QFontMetricsF(font()).horizontalAdvance(plot.axes.title)
+    right = frame.outer.right()
+    for label, color, dash in reversed(entries):
+        width = QFontMetricsF(font(TINY)).horizontalAdvance(label) + _SWATCH + _GAP
+        if right - width < title + 2 * _GAP:
+            return
+        left = _write(painter, colors, label, right) - _GAP
+        painter.setPen(pen(color, 2.0, dash))
+        painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+        right = left - _SWATCH - 2 * _GAP
+
+
+def _write(painter: QPainter, colors: Colors, text: str, right: float) -> float:
+    """Write a text that ends at a pixel; return where it begins."""
+    left = right - painter.fontMetrics().horizontalAdvance(text) - 1
+    painter.setPen(colors.q("muted"))
+    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(QRectF(left, 0, right - left + 1, 2 * _MIDDLE), flags, text)
+    return left

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.ui.plots import CurvesPlot, export_plot
-from rankstudio.ui.plots.curves.curve_layers import extremes
+from rankstudio.ui.plots.curves.curves_plot import extremes
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 KS = np.arange(1, 47)

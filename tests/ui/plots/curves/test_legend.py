@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankstudio.ui.plots import CurvesPlot
-from rankstudio.ui.plots.curves.legend import _free_room
+from rankstudio.ui.plots.curves.curves_plot import _free_room
 
 KS = np.arange(1, 47)
 

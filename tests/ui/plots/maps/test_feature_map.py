@@ -5,8 +5,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.ui.plots.maps.feature_map import ColumnGroup, FeatureMapPlot, MapFeature, MapValues, ordinal
-from rankstudio.ui.plots.maps.feature_map_layers import spread
+from rankstudio.ui.plots.maps.feature_map import (
+    ColumnGroup,
+    FeatureMapPlot,
+    MapFeature,
+    MapValues,
+    ordinal,
+    spread,
+)
 
 FEATURES = [MapFeature(39, "LMIR", 1), MapFeature(23, "LMIR of body"), MapFeature(7, "TF", 2)]
 RANKS = np.array([[1.0, np.nan, 2.0, 1.0], [np.nan, 1.0, np.nan, np.nan], [2.0, np.nan, 1.0, np.nan]])

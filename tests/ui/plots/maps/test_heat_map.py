@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import HeatMapPlot
-from rankstudio.ui.plots.maps import heat_layer
+from rankstudio.ui.plots.maps import heat_map
 from rankstudio.ui.style.palettes import viridis
 
 VALUES = np.arange(12.0).reshape(3, 4)
@@ -132,7 +132,7 @@ def test_values_are_written_into_cells_that_have_the_room_and_limits_hold(theme,
 def test_columns_without_a_pixel_of_their_own_are_not_drawn(plot, monkeypatch):
     """Eleven rows of five thousand columns are a hundred milliseconds of rectangles that nobody sees."""
     drawn = []
-    monkeypatch.setattr(heat_layer, "QRectF", lambda *of: drawn.append(of) or QRectF(*of))
+    monkeypatch.setattr(heat_map, "QRectF", lambda *of: drawn.append(of) or QRectF(*of))
     plot.set_values(np.random.default_rng(1).random((3, 5000)), ["a", "b", "c"], ["1"] * 5000)
     plot.flush()
     plot.grab()

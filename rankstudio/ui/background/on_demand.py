@@ -1,0 +1,170 @@
+"""What is computed on the worker while somebody sees it, and shown when it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar, TypeVarTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
+from rankstudio.ui.background.worker import Worker
+
+Key = tuple[object, ...]
+Found = TypeVar("Found")
+Arguments = TypeVarTuple("Arguments")
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """What is to be computed, and who shows it.
+
+    Attributes
+    ----------
+    what : str
+        "Estimating densities": the beginning of the sentence that tells of a failure.
+    work : JobFunction
+        Called on the worker's thread; see `computation` for a plain function.
+    show : callable
+        Called on the window's thread with each message.
+    """
+
+    what: str
+    work: JobFunction
+    show: Callable[[Any], object]
+
+
+def computation(
+    what: str,
+    show: Callable[[Found], object],
+    function: Callable[[*Arguments], Found],
+    *arguments: *Arguments,
+) -> Computation:
+    """Return the computation that calls a function once, and shows what it returns."""
+
+    def work(_: CancelFlag) -> Iterator[Found]:
+        yield function(*arguments)
+
+    return Computation(what, work, show)
+
+
+class OnDemand(QObject):
+    """Has something computed when it is another than what was computed last, and somebody sees it.
+
+    What was asked for and is not wanted any more is abandoned: it is not shown, nor is its failure told. What
+    has failed is not tried again before something else is wanted, or :meth:`forget` is called.
+
+    Parameters
+    ----------
+    worker : Worker
+    key : callable
+        Returns what the computation depends on; None where nothing can be computed. It is called often.
+    compute : callable
+        Called where the key is not what it was: returns the `Computation`. It may show at once what is known,
+        and returns None where that is all.
+    slot : str
+        Of two waiting jobs of one slot only the later is carried out.
+    panel : QWidget, optional
+        Where it is shown: nothing is computed while nobody sees that.
+    on : iterable of SignalInstance
+        When to look whether another thing is wanted.
+    clear : callable, optional
+        Called where nothing can be computed.
+    settled : int
+        Milliseconds without one of the signals, before it is looked.
+    stops : bool
+        Whether what is being computed is abandoned when nobody sees the panel any more.
+    gives_way : bool
+        Whether jobs that come meanwhile are carried out between two messages.
+    """
+
+    failed = Signal(str)
+    """A sentence."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        key: Callable[[], Key | None],
+        compute: Callable[[], Computation | None],
+        *,
+        slot: str = "",
+        panel: QWidget | None = None,
+        on: Iterable[SignalInstance] = (),
+        clear: Callable[[], object] | None = None,
+        settled: int = 0,
+        stops: bool = False,
+        gives_way: bool = False,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._worker, self._key_of, self._compute, self._clear = worker, key, compute, clear
+        self._slot, self._panel, self._stops, self._gives_way = slot, panel, stops, gives_way
+        self._key: Key | None = None
+        self._job: Job | None = None
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(settled)
+        self._settled.timeout.connect(self.update)
+        for signal in on:
+            signal.connect(self._settled.start if settled else self.update)
+
+    @property
+    def key(self) -> Key | None:
+        """What was computed last, or is being computed; None where that is nothing."""
+        return self._key
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being computed."""
+        return self._job is not None
+
+    @Slot()
+    def update(self) -> None:
+        """Have it computed what is wanted now, where somebody sees it and it is not what it was."""
+        if self._panel is not None and not self._panel.isVisible():
+            if self._stops:
+                self.stop()
+            return
+        key = self._key_of()
+        if key is None:
+            self.forget()
+            if self._clear is not None:
+                self._clear()
+        elif key != self._key:
+            self.forget()
+            self._key = key
+            wanted = self._compute()
+            if wanted is not None and self._key is key:  # else it led to another one being wanted
+                self._submit(wanted)
+
+    def forget(self) -> None:
+        """Abandon what is being computed, and compute it anew when it is asked for again."""
+        self._key = None
+        if self._job is not None:
+            self._job.abandon()
+            self._job = None
+
+    @Slot()
+    def stop(self) -> None:
+        """Abandon what is being computed; what is there stays."""
+        if self._job is not None:
+            self.forget()
+
+    def _submit(self, wanted: Computation) -> None:
+        self._job = self._worker.submit(
+            Job(
+                wanted.what,
+                wanted.work,
+                on_message=wanted.show,
+                on_end=self._end,
+                slot=self._slot,
+                gives_way=self._gives_way,
+            )
+        )
+
+    def _end(self, outcome: Outcome) -> None:
+        self._job = None
+        if outcome.ending is Ending.FAILED:
+            self.failed.emit(outcome.text)

@@ -1,0 +1,1 @@
+"""The Compare page: what has been run, side by side."""

@@ -1,0 +1,167 @@
+"""The Compare page's controller: keeps runs and views up to date, and turns clicks there into choices."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.compare.comparison_scope import ComparisonScope
+from rankstudio.ui.compare.curves_feeder import CurvesFeeder
+from rankstudio.ui.compare.curves_view import CurvesView
+from rankstudio.ui.compare.paired_tests import PairedTests
+from rankstudio.ui.compare.panel import ResultsPanel
+from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
+from rankstudio.ui.compare.table.controller import TableController
+from rankstudio.ui.compare.view_feeder import ViewFeeder
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.style.theme import Theme
+
+
+class CompareController(Controller):
+    """Feeds the table of runs. Progress is shown when :meth:`update` is called, not at every event.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+
+    Attributes
+    ----------
+    views : ResultsPanel
+    curves : CurvesView
+    panel : RunsPanel
+        The table of runs.
+    table : TableController
+        Makes the table of a paper of them.
+    """
+
+    removalAsked = Signal(object)
+    """A run is not wanted any more (RunRecord)."""
+    goOnAsked = Signal(object)
+    """A run is to go on where it was left (RunRecord)."""
+    foldChosen = Signal()
+    """The user looks at another fold."""
+    inspected = Signal(int)
+    """The user looks at a feature (its id)."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, runs, worker = models.session, models.runs, models.task_worker
+        measured, marks = models.measured, models.marks
+        self._session, self._runs, self._measured, self._marks = session, runs, measured, marks
+        self._changed: set[int] = set()
+        self.views = ResultsPanel(theme)
+        self.panel = RunsPanel(theme)
+        self.curves = CurvesView(theme)
+        scope = ComparisonScope(session, runs, measured, marks)
+        self.table = TableController(session, runs, scope, worker, self.panel, self)
+        self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
+        self._tests = PairedTests(scope, worker, self.panel, self)
+        self._tests.changed.connect(self._show_tests)
+        session.measureChanged.connect(self._show_tests)
+        self._feeders = (
+            self._tests,
+            ViewFeeder(scope, self._tests, worker, self.views, self),
+            CurvesFeeder(scope, worker, self.curves, self),
+        )
+        for feeder in self._feeders:
+            feeder.failed.connect(self.failed)
+        self.curves.picked.connect(self._pick)
+        self.panel.ticked.connect(self._tick)
+        self.panel.referenceAsked.connect(marks.refer_to)
+        marks.changed.connect(self._show_ticks)
+        self.views.folds.foldChosen.connect(self._look_at)
+        self.views.pareto.picked.connect(self._pick)
+        self.views.stability.inspected.connect(self.inspected)
+        self.panel.selected.connect(self._select)
+        self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
+        self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
+        self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
+        for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
+            signal.connect(self._note)
+        for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
+            signal.connect(self._show)
+        runs.labelled.connect(self._show)
+        runs.shownChanged.connect(self._mark)
+        session.measureChanged.connect(self._measure_again)
+        measured.changed.connect(self._show_measured)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what has changed since the last time."""
+        if self._changed:
+            self._show()
+            self._mark()
+        for feeder in self._feeders:
+            feeder.update()
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the runs, and the tables of the view that is seen."""
+        return (*self.panel.tables(), *(self.views.tables() if self.views.isVisible() else ()))
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots that are seen."""
+        plots = (*self.curves.plots(), *self.views.plots())
+        return tuple(shown for shown in plots if shown.plot.isVisible())
+
+    @Slot(object)
+    def _note(self, record: RunRecord) -> None:
+        self._changed.add(record.key)
+
+    @Slot()
+    def _measure_again(self) -> None:
+        self._changed.update(record.key for record in self._runs.records)
+        self._show()
+        self._mark()
+
+    @Slot(object)
+    def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
+        self._changed.update(record.key for record in records)
+        self._show()
+        self._mark()
+
+    @Slot()
+    def _show(self) -> None:
+        """List the runs, with what is known by now of those that have changed."""
+        known = {row.key: row for row in self.panel.rows() if row.key not in self._changed}
+        self._changed.clear()
+        self._show_ticks()
+        rows = [
+            known.get(record.key) or run_row(record, self._measured.view(record))
+            for record in self._runs.records
+        ]
+        self.panel.show_runs(rows, sealed=self._session.sealed)
+
+    @Slot()
+    def _show_ticks(self) -> None:
+        self.panel.show_ticks({r.key for r in self._runs.records if self._marks.is_ticked(r.key)})
+
+    @Slot()
+    def _show_tests(self) -> None:
+        self.panel.show_tests(self._tests.rows, self._session.measure)
+
+    @Slot(int)
+    def _tick(self, key: int) -> None:
+        self._marks.tick(key, not self._marks.is_ticked(key))
+
+    @Slot()
+    def _mark(self) -> None:
+        self.panel.mark(self._runs.shown.key if self._runs.shown else None)
+
+    @Slot(int)
+    def _select(self, key: int) -> None:
+        look_at(self._session, self._runs, self._runs.record(key))
+
+    @Slot(int)
+    def _look_at(self, fold: int) -> None:
+        self.foldChosen.emit()
+        self._session.look_at(fold)
+
+    @Slot(int, object, int)
+    def _pick(self, key: int, values: tuple[float, ...], step: int) -> None:
+        """Make a model of a run the current one, as a click on its curve does."""
+        if self._runs.shown is None or self._runs.shown.key != key:
+            self._select(key)
+        self._session.select(values, step)

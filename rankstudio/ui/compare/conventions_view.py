@@ -1,0 +1,107 @@
+"""Conventions: the same runs by every program's rules, and whose order changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankstudio.engine.analysis.convention_order import ConventionRow, reversed_pairs
+from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.ui.compare.view import RUN_DOT, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+
+_EMPTY = tr(
+    "The finished runs on the open data stand here by the rules of every evaluation "
+    "program: the mean of the measure that is shown, and the place it gives the run."
+)
+
+
+class ConventionsView(View):
+    """A row for every finished run, a column for every convention."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._shape: tuple[str, str] = ("", "")
+        about = tr("The mean of a measure by every convention, and the place it gives each run.")
+        self.table = self.add_table(
+            "conventions",
+            tr("Conventions"),
+            about,
+            _EMPTY,
+            lambda row: row.key,
+            tr("Runs by every convention"),
+        )
+        self.body.addWidget(self.table)
+
+    def show_rows(self, rows: Sequence[ConventionRow], name: str, looked_at: str, part: str) -> None:
+        """Show runs by a measure.
+
+        Parameters
+        ----------
+        rows : sequence of ConventionRow
+        name : str
+            Of the measure.
+        looked_at : str
+            Key of the convention that everything else follows now.
+        part : str
+            What was measured: "test" or "validation".
+        """
+        if (name, looked_at) != self._shape:
+            self._shape = name, looked_at
+            self.table.set_rows(())
+            self.table.set_columns(_columns(name, looked_at))
+        self.table.set_rows(rows)
+        self.set_caption(_caption(tuple(rows), name, looked_at, part))
+
+
+def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: str) -> str:
+    """Return whose order differs most from that of the convention that is looked at."""
+    if not rows:
+        return ""
+    means = tr("mean {name} of the {part} part and place").format(name=name, part=part)
+    turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
+    most = max(turned, key=lambda key: turned[key][0])
+    n_turned, n_pairs = turned[most]
+    here = convention(looked_at).label
+    if len(rows) < 2:
+        return means
+    if not n_turned:
+        return tr("{means} · every convention has the order of {here}").format(means=means, here=here)
+    return tr("{means} · {label} turns {n_turned} of {n_pairs} pairs of {here}'s order round").format(
+        means=means, label=convention(most).label, n_turned=n_turned, n_pairs=n_pairs, here=here
+    )
+
+
+def _columns(name: str, looked_at: str) -> list[Column]:
+    by_place = [_by(key, name, looked_at) for key in CONVENTIONS]
+    return [
+        RUN_DOT,
+        Column("key", tr("run"), "right", width=44),
+        Column("method", tr("method"), width=170, stretch=True),
+        *by_place,
+    ]
+
+
+def _by(key: str, name: str, looked_at: str) -> Column:
+    rules = convention(key)
+    here = convention(looked_at).label
+    bold = (
+        tr(" Bold: another place than by {here}.").format(here=here)
+        if key != looked_at
+        else tr(" It is looked at now.")
+    )
+    return Column(
+        key,
+        rules.label,
+        "right",
+        lambda value: f"{value[0]:.4f}   {value[1]}",
+        value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
+        sort=lambda row: row.means[key] if key in row.places else None,
+        tooltip=tr("{name}, then the run's place. {summary}{bold}").format(
+            name=name, summary=tr(rules.summary), bold=bold
+        ),
+        bold=lambda row: row.places.get(key) != row.places.get(looked_at),
+        tone="text" if key == looked_at else "muted",
+        width=max(104, 24 + 7 * len(rules.label)),
+    )

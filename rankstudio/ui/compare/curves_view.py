@@ -1,0 +1,142 @@
+"""The curves of the ticked runs over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QSizePolicy
+
+from rankstudio.engine.analysis.run_curves import RunCurve
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
+from rankstudio.ui.style.number_format import combination_label, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.layout import named
+
+_NOTHING = tr("The validation measure of ticked runs is drawn here over the size of their models.")
+_ABOUT = {
+    "size": tr("features of the model, k"),
+    "cost": tr("cost of the features of the model"),
+    "seconds": tr("seconds that the whole run took"),
+}
+_ACT = tr("click a point to choose it")
+
+
+class CurvesView(Panel):
+    """Validation measure over size, cost or time, one curve a run.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    picked : Signal(int, object, int)
+        Number of the run, the values on its plan's axes and the place on the path of the model that the user
+        chose.
+    by : Segmented
+        What x is.
+    """
+
+    picked = Signal(int, object, int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Curves"))
+        self.setObjectName("curves-view")
+        self.keep_title()
+        self._found: tuple[tuple[int, RunCurve], ...] = ()
+        self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
+        self.by.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.tools.addWidget(self.by)
+        self.plot = named(OverlayPlot(theme), "run-curves-plot")
+        self.plot.placeholder = _NOTHING
+        self.set_content(self.plot)
+        self.plot.picked.connect(self._pick)
+        self._offered: tuple[str, ...] = ()
+        self.offer(costs=False)
+
+    def offer(self, *, costs: bool) -> None:
+        """Offer what x can be; the cost only where features have one."""
+        offered = ("size", *(["cost"] if costs else []), "seconds")
+        if offered != self._offered:
+            kept = self.by.value()
+            self._offered = offered
+            labels = {"size": tr("by k"), "cost": tr("by cost"), "seconds": tr("by seconds")}
+            self.by.set_options([(key, labels[key]) for key in offered])
+            self.by.select(kept)
+
+    def show_curves(
+        self,
+        runs: Mapping[int, tuple[str, Plan]],
+        found: Sequence[RunCurve | None],
+        reference: int | None,
+        name: str,
+    ) -> None:
+        """Show what each run has, by its number.
+
+        Parameters
+        ----------
+        runs : Mapping of int to (str, Plan)
+            What each is called, and its plan.
+        found : sequence of RunCurve or None
+            One a run.
+        reference : int or None
+            Number of the one with which the others are compared.
+        name : str
+            Of the measure.
+        """
+        by = str(self.by.value())
+        self._found = tuple((key, one) for key, one in zip(runs, found, strict=True) if one is not None)
+        self.plot.set_axes(
+            Axes(tr("validation {name}").format(name=name), _ABOUT[by], integer_x=by == "size")
+        )
+        self.plot.set_curves([_overlaid(key, *runs[key], one, key == reference) for key, one in self._found])
+        self.set_caption(self._said(by))
+
+    def mark(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
+        """Mark the current choice where a curve has it; tells nobody."""
+        for number, (run, curve) in enumerate(self._found):
+            if run == key and values == curve.values and place in curve.places:
+                self.plot.select((number, curve.places.index(place)))
+                return
+        self.plot.select(None)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return what can be exported."""
+        return (ShownPlot("curves", tr("Curves of the ticked runs"), self.plot, compares=True),)
+
+    def _said(self, by: str) -> str:
+        if not self._found:
+            return ""
+        if by == "seconds":
+            return tr("best model of each run · {act}").format(act=_ACT)
+        paired = any(not one.unpaired for _, one in self._found) and len(self._found) > 1
+        return tr("mean over folds{paired} · {act}").format(
+            paired=tr("; bands: paired difference to the reference") if paired else "", act=_ACT
+        )
+
+    @Slot(int, int)
+    def _pick(self, number: int, point: int) -> None:
+        key, curve = self._found[number]
+        self.picked.emit(key, curve.values, curve.places[point])
+
+
+def _size(size: float) -> str:
+    return tr("no features") if isnan(size) else f"k = {plain(size)}"
+
+
+def _overlaid(key: int, label: str, plan: Plan, curve: RunCurve, reference: bool) -> OverlaidCurve:
+    combination = combination_label(plan.axes, curve.values)
+    notes = tuple(
+        " · ".join(part for part in (_size(float(size)), combination, curve.unpaired) if part)
+        for size in curve.sizes
+    )
+    return OverlaidCurve(
+        key, f"{key} {label}", curve.x, curve.mean, notes, curve.difference, curve.half, reference
+    )

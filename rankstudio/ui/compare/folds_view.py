@@ -1,0 +1,222 @@
+"""Folds as papers print them: a row a fold, a column a measure or a column a run, averages below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import Signal, Slot
+
+from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
+from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.compare.view import ALL, ONE, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import axis_value, plain, power
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+
+
+class FoldsView(View):
+    """What validation chose on every fold, and what that measures; or one measure of every run.
+
+    Attributes
+    ----------
+    foldChosen : Signal(int)
+        Number of the fold that the user moved to.
+    """
+
+    foldChosen = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._shape: tuple[object, ...] = ()
+        self.scope = self.add_choice(
+            [(ONE, tr("this run")), (ALL, tr("all runs"))],
+            tr("runs of the folds"),
+            "folds-scope",
+            tr("Everything of the run that is shown, or one measure of all runs on its folds"),
+        )
+        said = tr("The folds of a run are listed here as they are done.")
+        about = tr("Every fold of the run with its choice and measures.")
+        self.table = self.add_table(
+            "folds", tr("Folds table"), about, said, lambda row: row.label, tr("Folds of the run")
+        )
+        self.body.addWidget(self.table)
+        self.table.chosen.connect(self._on_chosen)
+
+    def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
+        """Show the folds of a run that are done; ``name`` says which run it is."""
+        rows = fold_rows(folds)
+        measured = tuple(bool(rows and part) for part in _parts(rows))
+        shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured)
+        if shape != self._shape:
+            self._reshape(shape, _columns(plan, *measured) if rows else ())
+        self.table.set_rows(rows)
+        rules = convention(plan.convention).label
+        self.set_caption(
+            tr("{name} · {rules} · click a row to look at its fold").format(name=name, rules=rules)
+            if rows
+            else name
+        )
+
+    def show_runs(self, runs: Mapping[int, RunResult], name: str) -> None:
+        """Show a measure of runs on the same folds side by side, by their numbers."""
+        shape = ("all", name, tuple(runs))
+        if shape != self._shape:
+            self._reshape(shape, _run_columns(runs, name) if runs else ())
+        self.table.set_rows(measure_rows(runs, name))
+        self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
+
+    def clear(self) -> None:
+        """Show no run."""
+        self._reshape((), ())
+        self.set_caption("")
+
+    def mark(self, fold: int | None) -> None:
+        """Mark the fold that is looked at; tells nobody."""
+        rows = [row for row in self.table.rows() if fold is not None and row.fold == fold]
+        self.table.select(rows[0] if rows else None)
+
+    def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
+        """Take other columns; the rows of before would not fit them."""
+        self._shape = shape
+        self.table.set_rows(())
+        self.table.set_columns(columns)
+
+    @Slot(object)
+    def _on_chosen(self, row: FoldRow | MeasureRow) -> None:
+        if row.fold is not None:
+            self.foldChosen.emit(row.fold)
+
+
+def _is_mean(row: FoldRow | MeasureRow) -> bool:
+    return row.label == "mean"
+
+
+# Mean and deviation stay below the folds, however these are sorted.
+_FOLD = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
+_SIZE = Column(
+    "size",
+    "k",
+    "right",
+    plain,
+    sort=lambda row: row.size if row.fold else None,
+    tooltip=tr("Features of the chosen model"),
+    bold=_is_mean,
+    width=56,
+)
+_REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
+
+
+def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
+    """Return what was measured in the first of some folds, part by part."""
+    return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
+
+
+def _columns(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
+    """Return the columns of one run: fold, choice, measures of the test and the validation part, left out."""
+    return [
+        _FOLD,
+        *(_chosen(number, axis) for number, axis in enumerate(plan.axes)),
+        _SIZE,
+        *(_measure(name, "test", plan) for name in plan.evaluated if tested),
+        *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
+        *(_left_out(name, plan) for name in plan.evaluated if left_out),
+        _single(plan.measures[0]),
+        _REST,
+    ]
+
+
+def _chosen(number: int, axis: Axis) -> Column:
+    return Column(
+        f"axis-{number}",
+        tr(axis.label),
+        "right",
+        power if axis.is_grid else "",
+        value=_value_on(number, axis),
+        tooltip=tr("Chosen by validation on this fold"),
+        width=max(64, 12 + 7 * len(tr(axis.label))),
+    )
+
+
+def _measure(name: str, part: str, plan: Plan) -> Column:
+    tested = part == "test"
+    by = tr(", by which the model was chosen") if not tested and name == plan.select_by else ""
+    title = tr("test") if tested else tr("vali")
+    return Column(
+        f"{'test' if tested else 'vali'}-{name}",
+        f"{title} {name}",
+        "right",
+        ".4f",
+        value=lambda row: getattr(row, part).get(name),
+        sort=lambda row: getattr(row, part).get(name) if row.fold else None,
+        tooltip=tr("{name} on the {part} part{by}").format(name=name, part=tr(part), by=by),
+        tone="text" if tested else "muted",
+        bold=_is_mean if tested else None,
+        width=112 if len(name) > 5 else 84,
+    )
+
+
+def _left_out(name: str, plan: Plan) -> Column:
+    by = tr(", by which the model was chosen") if name == plan.chosen_by else ""
+    said = tr("{name} of the training queries, each ranked by the model learned without it{by}")
+    return Column(
+        f"left-out-{name}",
+        tr("left-out {name}").format(name=name),
+        "right",
+        ".4f",
+        value=lambda row: row.left_out.get(name),
+        sort=lambda row: row.left_out.get(name) if row.fold else None,
+        tooltip=said.format(name=name, by=by),
+        tone="muted",
+        width=124 if len(name) > 5 else 100,
+    )
+
+
+def _single(name: str) -> Column:
+    return Column(
+        "single",
+        tr("single {name}").format(name=name),
+        "right",
+        ".4f",
+        value=lambda row: row.single.get(name),
+        tooltip=tr("{name} of ranking by the fold's best single feature alone").format(name=name),
+        sort=lambda row: row.single.get(name) if row.fold else None,
+        tone="muted",
+        width=104,
+    )
+
+
+def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
+    """Return what gets a chosen value: a number of a grid, which sorts as one, else its label."""
+
+    def of(row: FoldRow) -> float | str | None:
+        if not row.values:
+            return None
+        value = row.values[number]
+        return float(value) if axis.is_grid else axis_value(axis, value)
+
+    return of
+
+
+def _run_columns(runs: Mapping[int, RunResult], name: str) -> list[Column]:
+    """Return the columns of several runs: the fold, and one measure of each run."""
+    return [_FOLD, *(_of_run(key, run.plan.title, name) for key, run in runs.items()), _REST]
+
+
+def _of_run(key: int, title: str, name: str) -> Column:
+    return Column(
+        f"run-{key}",
+        f"{key} {title}",
+        "right",
+        ".4f",
+        value=lambda row: row.values[key],
+        sort=lambda row: row.values[key] if row.fold else None,
+        tooltip=tr("{name} of run {key}, {title}; bold: the best of a row").format(
+            name=name, key=key, title=title
+        ),
+        tone=lambda row: "muted" if row.label == "sd" else "text",
+        bold=lambda row: row.values[key] == row.best,
+    )

@@ -1,0 +1,142 @@
+"""What is made of the runs: one of several views, chosen in the header."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
+
+from rankstudio.ui.compare.conventions_view import ConventionsView
+from rankstudio.ui.compare.folds_view import FoldsView
+from rankstudio.ui.compare.pareto_view import ParetoView
+from rankstudio.ui.compare.published_view import PublishedView
+from rankstudio.ui.compare.stability_view import StabilityView
+from rankstudio.ui.compare.tests_view import TestsView
+from rankstudio.ui.compare.view import View
+from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.layout import fill, named
+
+_TITLES = {
+    "pareto": tr("Pareto"),
+    "tests": tr("Tests"),
+    "folds": tr("Folds"),
+    "stability": tr("Stability"),
+    "conventions": tr("Conventions"),
+    "published": tr("Published"),
+}
+
+
+_BESIDE_TOOLS = 150  # pixels of the header for title and gaps, beside the choice of views and their own tools
+
+
+class ResultsPanel(Panel):
+    """Folds, tests and the like of the runs; which, is chosen at the right end of the header.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    viewChosen : Signal(str)
+        Key of the view that is shown now.
+    pareto, tests, folds, stability, conventions, published : View
+        The first is shown first.
+    """
+
+    viewChosen = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Views"), padding=0)
+        self.setObjectName("results-panel")
+        self.keep_title()
+        self.folds = FoldsView(theme)
+        self.tests = TestsView(theme)
+        self.stability = StabilityView(theme)
+        self.pareto = ParetoView(theme)
+        self.conventions = ConventionsView(theme)
+        self.published = PublishedView(theme)
+        self._views: dict[str, View] = {
+            "pareto": self.pareto,
+            "tests": self.tests,
+            "folds": self.folds,
+            "stability": self.stability,
+            "conventions": self.conventions,
+            "published": self.published,
+        }
+        self._stack = QStackedWidget()
+        options = [(key, _TITLES[key]) for key in self._views]
+        self._choice = named(Segmented(options, tr("view of the results")), "results-views")
+        self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        for view in self._views.values():
+            self._stack.addWidget(view)
+            view.captioned.connect(self._show_caption)
+        self._own_tools = QWidget()
+        own = fill(QHBoxLayout(self._own_tools), margins=(0, 0, 0, 0), spacing=2)
+        for view in self._views.values():
+            for tool in view.tools:
+                own.addWidget(tool)
+        self._beside = True
+        self.tools.addWidget(self._own_tools)
+        self.tools.addSpacing(20)
+        self.tools.addWidget(self._choice)
+        self.set_content(self._stack)
+        self._choice.chosen.connect(self.show_view)
+        self.show_view("pareto")
+
+    def view(self) -> View:
+        """Return the view that is shown."""
+        return self._views[self.key()]
+
+    def key(self) -> str:
+        """Return the key of the view that is shown."""
+        return str(self._choice.value())
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the tables of the view that is shown."""
+        return self.view().tables
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots of the view that is shown."""
+        return self.view().plots
+
+    @Slot(object)
+    def show_view(self, key: str) -> None:
+        """Show another view."""
+        self._choice.select(key)
+        for view in self._views.values():
+            shown = view is self.view()
+            # A view that is not shown asks for no room.
+            policy = QSizePolicy.Policy.Preferred if shown else QSizePolicy.Policy.Ignored
+            view.setSizePolicy(policy, policy)
+            for tool in view.tools:
+                tool.setVisible(shown)
+        self._own_tools.setVisible(bool(self.view().tools))
+        self._stack.setCurrentWidget(self.view())
+        self._show_caption()
+        self.viewChosen.emit(key)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give what belongs to a view a row of its own where the header has no room for it."""
+        super().resizeEvent(event)
+        self._place_tools()
+
+    def _place_tools(self) -> None:
+        tools = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
+        own, all_views = max(tools), self._choice.sizeHint().width()
+        beside = self.width() >= own + all_views + scaled(_BESIDE_TOOLS)
+        if beside is not self._beside:
+            self._beside = beside
+            if beside:
+                self.tools.insertWidget(0, self._own_tools)
+            else:
+                self.body.insertWidget(0, self._own_tools, 0, Qt.AlignmentFlag.AlignLeft)
+            self._own_tools.setContentsMargins(*((0, 0, 0, 0) if beside else (12, 8, 8, 0)))
+
+    @Slot()
+    def _show_caption(self) -> None:
+        self.set_caption(self.view().caption())

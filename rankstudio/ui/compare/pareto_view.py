@@ -1,0 +1,210 @@
+"""The Pareto front: how few features are enough, over all that finished runs have tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout
+
+from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot
+from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
+from rankstudio.ui.style.number_format import combination_label, plain
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.layout import fill, named
+
+_NOTHING = tr(
+    "The sizes that finished runs have tried are held against their validation measure "
+    "here, mean over the folds."
+)
+
+_BEATEN = tr("Models that no other beats in size and measure")
+_ACT = tr("click a point to choose it")
+_WIDE = 860  # pixels from which the table stands beside the plot
+
+
+@dataclass(frozen=True)
+class ParetoRow:
+    """A model of the front: its position among all models, its run, and what is said of it."""
+
+    position: int
+    key: int
+    plan: Plan
+    model: ParetoModel
+    note: str
+
+
+class ParetoView(View):
+    """Size against the mean validation measure, and the models that nothing beats as a table.
+
+    Attributes
+    ----------
+    picked : Signal(int, object, int)
+        Number of the run, the values on its plan's axes and the step of the path of the model that the
+        user chose.
+    """
+
+    picked = Signal(int, object, int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._rows: list[ParetoRow] = []
+        self._measure = ""
+        self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
+        self.plot.setMinimumHeight(LEAST_PLOT)
+        self.plot.placeholder = _NOTHING
+        self.plots = (ShownPlot("pareto", tr("Size against measure"), self.plot, compares=True),)
+        said, about = (
+            tr("Models that no other beats in size and measure are listed here."),
+            tr("The models that no other beats in size and measure."),
+        )
+        self.table = self.add_table(
+            "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
+        )
+        self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
+        self.sentence.setWordWrap(True)
+        left = fill(QVBoxLayout(), self.sentence, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        self._halves = fill(
+            QBoxLayout(QBoxLayout.Direction.LeftToRight), (left, 3), (self.table, 2), spacing=0
+        )
+        fill(self.body, (self._halves, 1))
+        self.plot.picked.connect(self._pick)
+        self.table.chosen.connect(self._on_chosen)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the table below the plot where there is no room beside it."""
+        wide = event.size().width() >= _WIDE
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        self._halves.setDirection(direction)
+        super().resizeEvent(event)
+
+    def show_pareto_front(
+        self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str
+    ) -> None:
+        """Show what runs have tried.
+
+        Parameters
+        ----------
+        runs : sequence of (int, Plan)
+            Number and plan of each, in the order in which the models count them.
+        found : ParetoFront or None
+            None where no model has the measure on a validation part.
+        name : str
+            Of the measure.
+        """
+        if name != self._measure:
+            self._measure = name
+            self.table.set_columns(_columns(name))
+        self.plot.set_axes(replace(self.plot.axes, title=tr("validation {name}").format(name=name)))
+        self._rows = _rows(runs, found) if found else []
+        rule = _rule(found) if found else ""
+        marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule) if found else None
+        self.plot.set_spots([_spot(row) for row in self._rows], marks)
+        self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
+        self.sentence.setText(_said(found, name) if found else "")
+        self.sentence.setVisible(found is not None)
+        self.set_caption(_ACT if found else "")
+
+    def mark(self, key: int | None, values: tuple[float, ...] | None, step: int | None) -> None:
+        """Mark the current choice where it is one of the models; tells nobody."""
+        wanted = (key, values, step)
+        found = [row for row in self._rows if (row.key, row.model.values, row.model.step) == wanted]
+        position = found[0].position if found else None
+        self.plot.select(position)
+        rows = [row for row in self.table.rows() if row.position == position]
+        self.table.select(rows[0] if rows else None)
+
+    @Slot(object)
+    def _on_chosen(self, row: ParetoRow) -> None:
+        self._pick(row.position)
+
+    @Slot(int)
+    def _pick(self, position: int) -> None:
+        row = self._rows[position]
+        self.picked.emit(row.key, row.model.values, row.model.step)
+
+
+def _combination(plan: Plan, model: ParetoModel) -> str:
+    return combination_label(plan.axes, model.values)
+
+
+def _spot(row: ParetoRow) -> Spot:
+    model, parts = row.model, (f"k = {plain(row.model.size)}", _combination(row.plan, row.model))
+    note = " · ".join(part for part in parts if part)
+    title = tr("run {key} · {title}").format(key=row.key, title=row.plan.title)
+    return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
+
+
+def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
+    """Return a row for every model: best, one standard error, both or neither."""
+    notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
+    said = [notes.get(i, "") for i in range(len(found.models))]
+    return [ParetoRow(i, *runs[model.run], model, said[i]) for i, model in enumerate(found.models)]
+
+
+def _rule(found: ParetoFront) -> str:
+    """Return how the smallest model that is good enough is called."""
+    return "not told apart" if found.paired else "one standard error"
+
+
+def _said(found: ParetoFront, name: str) -> str:
+    """Return which size is enough, and by what rule."""
+    best, enough = found.models[found.best], found.models[found.suggested]
+    top = tr("the best {name}, {mean:.4f} at k = {size}").format(
+        name=name, mean=best.mean, size=plain(best.size)
+    )
+    size = (
+        tr("1 feature is") if enough.size == 1 else tr("{size} features are").format(size=plain(enough.size))
+    )
+    if found.paired and enough is best:
+        return tr("Every smaller model is told apart from {top}, by the queries.").format(top=top)
+    if found.paired:
+        return tr("{size} not told apart from {top}: the 95 % interval over queries has 0 in it.").format(
+            size=size, top=top
+        )
+    if best.error != best.error:
+        return tr("One fold has no standard error: the choice is {top}.").format(top=top)
+    return tr("{size} within one standard error over the folds ({error:.4f}) of {top}.").format(
+        size=size, error=best.error, top=top
+    )
+
+
+_LAST = (
+    Column(
+        "error",
+        tr("± se"),
+        "right",
+        ".4f",
+        value=lambda row: row.model.error,
+        tooltip=tr("Standard error of the mean: deviation over the folds / √folds"),
+        tone="muted",
+        width=72,
+    ),
+    Column("note", tr("choice"), tone="accent", width=136),
+    Column("key", tr("run"), "right", tone="muted", width=44),
+    Column(
+        "combination", tr("parameters"), value=lambda row: _combination(row.plan, row.model), tone="muted"
+    ),
+    Column("method", tr("method"), value=lambda row: row.plan.title, stretch=True, tone="muted"),
+)
+
+
+def _columns(name: str) -> tuple[Column, ...]:
+    k, mean = (
+        tr("Features, mean over the folds"),
+        tr("Validation {name}, mean over the folds").format(name=name),
+    )
+    return (
+        RUN_DOT,
+        Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),
+        Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean, width=84),
+        *_LAST,
+    )

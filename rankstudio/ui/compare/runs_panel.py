@@ -1,0 +1,647 @@
+"""The table of all runs: how far each is and what it found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton
+
+from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import edge_notes
+from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.compare.view import RUN_DOT
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.measured_runs import MeasuredRun
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import ShownTable
+from rankstudio.ui.style.icons import icon
+from rankstudio.ui.style.number_format import signed, time_text
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView, Tick
+from rankstudio.ui.widgets.layout import named
+
+_ACTIVE = ("queued", "running", "paused")
+Compared = Callable[["RunRow"], ComparedRun | None]
+WARNING_MARK = "⚠"
+"""Beside a run with a note. A dagger would be read as a significant difference, as in tables of results."""
+_TONES = {"done": "ok", "failed": "error", "cancelled": "warning", "unfinished": "warning", "queued": "muted"}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run.
+
+    Attributes
+    ----------
+    key : int
+        Its number; also what colour and marker it has in plots that compare runs.
+    plan : Plan
+    data : str
+        "MQ2008 · 5 folds".
+    state : str
+        A `RunState`'s value.
+    progress : float
+        Share of the work that is done, from 0 to 1.
+    seconds_left : float or None
+        How long it will take still; None where that is not known.
+    message : str
+        Why it failed, as a sentence, or what else there is to say about its state.
+    can_go_on : bool
+        Whether it was left unfinished and can go on.
+    label : RunLabel
+        What the user calls it and says of it.
+    summary : MeasureSummary
+        Of the folds that are done.
+    measured_by : str
+        Key of the convention that the summary follows; "" for the plan's.
+    note : str
+        What has to be said of its results; "" for nothing.
+    """
+
+    key: int
+    plan: Plan
+    data: str
+    state: str = "queued"
+    progress: float = 0.0
+    seconds_left: float | None = None
+    message: str = ""
+    can_go_on: bool = False
+    label: RunLabel = field(default_factory=RunLabel)
+    summary: MeasureSummary = field(default_factory=MeasureSummary)
+    measured_by: str = ""
+    note: str = ""
+
+    @property
+    def method(self) -> str:
+        """What is run: "Greedy RankRLS"."""
+        return self.plan.title
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.label.name or self.method
+
+    @property
+    def searched(self) -> str:
+        """What the filter looks through, in small letters."""
+        parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
+        said = (self.name, self.method, self.data, tr(self.state), self.label.note)
+        return " ".join((*said, *self.label.tags, *parameters)).casefold()
+
+    @property
+    def convention(self) -> str:
+        """Label of the convention that the measures follow."""
+        return convention(self.measured_by or self.plan.convention).label
+
+
+def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
+    """Return the row of a run as it is now, by what is looked at."""
+    folds = tuple(measured.folds.values())
+    return RunRow(
+        record.key,
+        record.plan,
+        f"{record.dataset.name} · {folds_text(record)}",
+        record.state.value,
+        record.progress,
+        record.seconds_left,
+        record.remark,
+        record.can_go_on,
+        record.label,
+        measure_summary(measured.plan, folds),
+        measured.plan.convention,
+        " ".join(note.what for note in (*record.notes, *edge_notes(measured.plan, folds))),
+    )
+
+
+def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | None]:
+    """Return the best mean of each measure among the finished runs of the same data and convention."""
+    means: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if row.state == "done":
+            for name, mean in row.summary.means.items():
+                means[row.data, row.convention, name].append(mean)
+    return {kin: best_of_several(values, kin[2]) for kin, values in means.items()}
+
+
+class RunsPanel(Panel):
+    """All runs of the study, one a row.
+
+    Attributes
+    ----------
+    selected : Signal(int)
+        Key of the run that the user moved to.
+    ticked : Signal(int)
+        Key of the run whose tick the user wants to change.
+    removed : Signal(int)
+        Key of the run that the user wants out of the table (Delete).
+    written : Signal(int, str, str)
+        Key of a run, which of "method" (its name), "note" and "tags" the user wrote, and the text.
+    hiddenAsked : Signal(int)
+        Key of the run that is to be hidden, or shown again.
+    referenceAsked : Signal(int)
+        Key of the run that the others are to be compared with (R).
+    comparisonAsked : Signal()
+        Several runs at once are wanted.
+    cancelRequested : Signal(int)
+        Key of the run that the user wants to stop.
+    goOnRequested : Signal(int)
+        Key of the run that the user wants to go on.
+    """
+
+    selected = Signal(int)
+    ticked = Signal(int)
+    removed = Signal(int)
+    written = Signal(int, str, str)
+    hiddenAsked = Signal(int)
+    referenceAsked = Signal(int)
+    comparisonAsked = Signal()
+    cancelRequested = Signal(int)
+    goOnRequested = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Runs"), padding=0)
+        self.setObjectName("runs-panel")
+        self.keep_title()
+        self._rows: dict[int, RunRow] = {}
+        self._ticked: set[int] = set()
+        self._compared: dict[int, ComparedRun] = {}
+        self._measure = self._sought = ""
+        self._hidden: set[str] = set()
+        self._by_method = self._with_hidden = False
+        self._labelled: set[str] = set()
+        self._shape: tuple[Any, ...] = ()
+        self._plans: dict[int, Plan] = {}
+        self._differences: dict[int, str] = {}
+        self._best: dict[tuple[str, str, str], float | None] = {}
+        self._sealed = False
+        self.table = TableView(theme, (), "runs-table", lambda row: row.key)
+        self.table.setAccessibleName(tr("Runs"))
+        self.table.placeholder = tr("Runs are listed here. Press Run to start one.")
+        self.table.row_actions = self._actions
+        self.filter = named(
+            QLineEdit(),
+            "runs-filter",
+            tr("Filter of the runs"),
+            tr("Only runs with these words: method, data, parameters"),
+        )
+        self.filter.setPlaceholderText(tr("filter"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setFixedSize(170, 28)
+        self.filter.textChanged.connect(self._show)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        columns = named(
+            QToolButton(), "runs-columns", tr("Columns of the runs"), tr("Columns, and runs by method")
+        )
+        columns.setText(tr("Columns"))
+        columns.setFixedHeight(28)
+        columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        columns.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        columns.setMenu(self._menu)
+        self.tools.addWidget(self.filter)
+        self.tools.addWidget(columns)
+        compare = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
+        compare.setFixedHeight(28)
+        compare.clicked.connect(self.comparisonAsked)
+        self.tools.addWidget(compare)
+        self.tools.setSpacing(6)
+        self.set_content(self.table)
+        self.table.chosen.connect(lambda row: self.selected.emit(row.key))
+        # Later: other rows or columns would close the editor that is just being read.
+        self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
+        self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
+        keys = {
+            QKeySequence(QKeySequence.StandardKey.Delete): self._remove_current,
+            QKeySequence(Qt.Key.Key_R): self._refer_to_current,
+        }
+        for key, act in keys.items():
+            shortcut = QShortcut(key, self.table)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(act)
+        self._show()
+
+    def show_runs(self, rows: Iterable[RunRow], *, sealed: bool = False) -> None:
+        """List runs, and say where their test part is sealed; tells nobody."""
+        self._sealed = sealed
+        self._rows = {row.key: row for row in rows}
+        self._show()
+
+    def show_ticks(self, keys: set[int]) -> None:
+        """Show which runs are ticked; tells nobody."""
+        self._ticked = keys
+        self.table.viewport().update()
+
+    def show_tests(self, found: Sequence[ComparedRun], name: str) -> None:
+        """Show what the queries say of the runs by a measure, which comes first and into sight."""
+        if name != self._measure:
+            self._hidden.discard(name)
+            self._sought = name
+        self._compared, self._measure = {one.key: one for one in found}, name
+        self._show()
+
+    def mark(self, key: int | None) -> None:
+        """Mark a run as the one that is shown; tells nobody."""
+        self.table.select(self._rows.get(key) if key is not None else None)
+
+    def rows(self) -> tuple[RunRow, ...]:
+        """Return the runs in the order of their numbers."""
+        return tuple(self._rows.values())
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return what can be exported."""
+        return (ShownTable("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
+
+    def _show(self) -> None:
+        rows = self.rows()
+        plans = {row.key: row.plan for row in rows}
+        if plans != self._plans:
+            self._plans, self._differences = plans, distinctions(plans)
+        self._best = _best_means(rows)
+        measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
+        measures = measures or ["MAP", "NDCG@10"]
+        if self._measure in measures:
+            measures.insert(0, measures.pop(measures.index(self._measure)))
+        choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
+        data = sorted({row.data for row in rows})
+        written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
+        compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
+        shape = (
+            tuple(measures),
+            next(choosers, ""),
+            any(self._differences.values()),
+            len(data) > 1,
+            compared > 0,
+            frozenset(self._hidden),
+            frozenset(self._labelled | written),
+        )
+        if shape != self._shape:
+            self._shape = shape
+            self.table.set_columns([c for c in self._columns() if c.key not in self._hidden])
+        listed = [row for row in rows if self._with_hidden or not row.label.hidden]
+        shown = ordered(listed, self.filter.text(), self._by_method)
+        self.table.set_rows(shown)
+        if self._sought in measures and self.isVisible():
+            number = [column.key for column in self.table.rows_model.columns].index(self._sought)
+            self.table.scrollTo(self.table.model().index(max(0, self.table.rowAt(0)), number))
+            self._sought = ""
+        parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
+        said = [*data] if len(data) == 1 else []
+        said += [tr("{parts} part, mean over folds").format(parts=tr(" and ").join(parts))] if parts else []
+        said += [tr("test part sealed")] if parts and self._sealed else []
+        if len(shown) < len(rows):
+            said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=len(shown), n_rows=len(rows)))
+        self.set_caption(" · ".join(said))
+
+    def _columns(self) -> list[Column]:
+        """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
+        measures, chooser, differences, several_data, compared, _, labelled = self._shape
+        found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
+        settings = settings_column(lambda row: self._differences.get(row.key) or None)
+        first, *others = [measure_column(name, self._is_best) for name in measures]
+        return [
+            *first_columns(lambda row: row.key in self._ticked, several_data),
+            *label_columns(labelled),
+            *([settings] if differences else []),
+            first,
+            *(found if compared else []),
+            *others,
+            SIZES,
+            STATUS,
+            *spread_columns(chooser, measures[0]),
+        ]
+
+    def _is_best(self, row: RunRow, name: str) -> bool:
+        """Tell whether a finished run has the best mean of several that can be compared."""
+        best = self._best.get((row.data, row.convention, name))
+        return row.state == "done" and best is not None and row.summary.means.get(name) == best
+
+    def _actions(self, row: RunRow) -> list[QAction]:
+        """Return what the context menu offers for a run."""
+        made = []
+        for key, text in (("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))):
+            made.append(QAction(text, self.table))
+            made[-1].triggered.connect(lambda _=False, key=key: self._edit(key))
+        for offered, name, text, signal in (
+            (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
+            (row.can_go_on, "run", tr("Continue"), self.goOnRequested),
+            (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
+            (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
+            (True, "trash", tr("Remove from the table"), self.removed),
+        ):
+            if offered:
+                made.append(QAction(icon(self._theme, name), text, self.table))
+                made[-1].triggered.connect(lambda _=False, signal=signal: signal.emit(row.key))
+        return made
+
+    @Slot(object, str, str)
+    def _on_written(self, row: RunRow, key: str, text: str) -> None:
+        self.written.emit(row.key, key, text)
+
+    @Slot()
+    def _refer_to_current(self) -> None:
+        row = self.table.current()
+        if row is not None and row.state == "done":
+            self.referenceAsked.emit(row.key)
+
+    @Slot()
+    def _fill_menu(self) -> None:
+        """Offer all columns but those that say which run it is."""
+        self._menu.clear()
+        together = self._menu.addAction(tr("Runs of a method together"))
+        together.setCheckable(True)
+        together.setChecked(self._by_method)
+        together.toggled.connect(self._group)
+        hidden = self._menu.addAction(tr("Hidden runs too"))
+        hidden.setCheckable(True)
+        hidden.setChecked(self._with_hidden)
+        hidden.toggled.connect(self._show_hidden)
+        self._menu.addSeparator()
+        for column in self._columns():
+            if column.title and column.key not in ("key", "method"):
+                action = self._menu.addAction(column.title)
+                action.setCheckable(True)
+                action.setChecked(column.key not in self._hidden)
+                action.toggled.connect(lambda on, key=column.key: self._hide_column(key, not on))
+
+    def _group(self, on: bool) -> None:
+        self._by_method = on
+        self._show()
+
+    def _show_hidden(self, on: bool) -> None:
+        self._with_hidden = on
+        self._show()
+
+    def _edit(self, key: str) -> None:
+        """Let the user write into a cell of the chosen row, whose column is shown then."""
+        self._labelled.add(key)
+        self._show()
+        self.table.edit_cell(key)
+
+    def _hide_column(self, key: str, hidden: bool) -> None:
+        (self._hidden.add if hidden else self._hidden.discard)(key)
+        self._show()
+
+    @Slot()
+    def _remove_current(self) -> None:
+        row = self.table.current()
+        if row is not None:
+            self.removed.emit(row.key)
+
+
+def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> list[Column]:
+    """Return what a run is: tick, dot, number, method, and its data where there are several."""
+    tick = Column(
+        "tick",
+        "",
+        kind="tick",
+        value=lambda row: Tick(is_ticked(row)),
+        tooltip=tr("Which runs are compared (Space)"),
+        width=30,
+    )
+    number = Column(
+        "key", tr("run"), "right", tooltip=tr("Its number in the other views"), tone="muted", width=44
+    )
+    data = Column("data", tr("data"), width=170, tone="muted")
+    method = Column(
+        "method",
+        tr("name"),
+        value=lambda row: f"{row.name} {WARNING_MARK}" if row.note else row.name,
+        hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
+        tooltip=tr("The method, or what you call the run (F2, double click)"),
+        edited=lambda row: row.name,
+        width=190,
+    )
+    return [tick, RUN_DOT, number, method, *([data] if several_data else [])]
+
+
+def label_columns(shown: Collection[str]) -> list[Column]:
+    """Return the columns of notes and tags, those that are shown."""
+    tags = Column(
+        "tags",
+        tr("tags"),
+        value=lambda row: ", ".join(row.label.tags) or None,
+        edited=lambda row: ", ".join(row.label.tags),
+        tooltip=tr("Words between commas (double click)"),
+        tone="accent",
+        width=110,
+    )
+    note = Column(
+        "note",
+        tr("note"),
+        value=lambda row: row.label.note or None,
+        edited=lambda row: row.label.note,
+        tooltip=tr("What you say of the run (double click)"),
+        tone="muted",
+        width=170,
+    )
+    return [column for column in (tags, note) if column.key in shown]
+
+
+def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
+    """Return the column of the parameters in which runs of a method differ."""
+    tooltip = tr("Only those in which the runs of a method differ")
+    return Column("parameters", tr("parameters"), tooltip=tooltip, value=differences, tone="muted", width=160)
+
+
+def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
+    """Return the column of a measure's mean."""
+    return Column(
+        name,
+        name,
+        "right",
+        ".4f",
+        value=lambda row: row.summary.means.get(name),
+        tooltip=tr("Mean {name} over the folds that are done").format(name=name),
+        bold=lambda row: is_best(row, name),
+        width=88,
+    )
+
+
+def difference_columns(name: str, compared: Compared) -> list[Column]:
+    """Return what the queries say of each run against the reference."""
+
+    def found(row: RunRow, what: Callable[[ComparedRun], object]) -> object:
+        one = compared(row)
+        return None if one is None or one.found is None else what(one)
+
+    def clear(row: RunRow) -> bool:
+        one = compared(row)
+        return one is not None and one.p_holm is not None and one.p_holm < ALPHA
+
+    def interval(one: ComparedRun) -> str:
+        return f"{signed(one.found.low, 4)} … {signed(one.found.high, 4)}" if one.found else ""
+
+    def counts(one: ComparedRun) -> str:
+        return f"{one.found.wins} / {one.found.ties} / {one.found.losses}" if one.found else ""
+
+    def role(row: RunRow) -> str | None:
+        one = compared(row)
+        if one is not None and one.found is None:
+            return {
+                "waiting": tr("comparing …"),
+                "left out": tr("left out"),
+                "reference": tr("reference"),
+            }.get(one.role, one.role)
+        return str(found(row, interval) or "") or None
+
+    return [
+        Column(
+            "difference",
+            tr("difference"),
+            "right",
+            lambda value: signed(value, 4),
+            value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
+            tooltip=tr("{name} less that of the reference, mean over all queries").format(name=name),
+            bold=clear,
+            width=88,
+        ),
+        Column(
+            "interval",
+            tr("95 % paired"),
+            value=role,
+            hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
+            tooltip=tr("Interval of the difference, by the bootstrap over queries"),
+            tone="muted",
+            sort=lambda row: found(row, lambda one: one.found and one.found.low),
+            width=164,
+        ),
+        Column(
+            "p_holm",
+            "p (Holm)",
+            "right",
+            lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+            value=lambda row: found(row, lambda one: one.p_holm),
+            tooltip=tr("Of Fisher's randomisation test over queries, corrected for all ticked runs"),
+            bold=clear,
+            width=78,
+        ),
+        Column(
+            "counts",
+            tr("better / equal / worse"),
+            "right",
+            value=lambda row: found(row, counts),
+            tooltip=tr("Queries in which it is better than the reference, equal, worse"),
+            tone="muted",
+            sort=lambda row: found(row, lambda one: one.found and one.found.wins),
+            width=150,
+        ),
+    ]
+
+
+_NOT_COMPARED = ComparedRun(0, "", "left out")
+
+
+def spread_columns(chooser: str, name: str) -> list[Column]:
+    """Return the deviation over the folds, and what a run gains over the best single feature."""
+    deviation = Column(
+        "deviation",
+        tr("sd {chooser}").format(chooser=chooser),
+        "right",
+        lambda value: f"±{value:.3f}",
+        value=lambda row: row.summary.deviations.get(chooser),
+        tooltip=tr("Standard deviation of {chooser} over the folds").format(chooser=chooser),
+        tone="muted",
+        width=88,
+    )
+    over_single = Column(
+        "over_single",
+        tr("over single"),
+        "right",
+        lambda value: signed(value, 4),
+        value=lambda row: row.summary.over_single.get(name),
+        tooltip=tr("What {name} gains over the best single feature of each fold, on average").format(
+            name=name
+        ),
+        tone="muted",
+        width=88,
+    )
+    return [*([deviation] if chooser else []), over_single]
+
+
+SIZES = Column(
+    "k",
+    "k",
+    "right",
+    value=lambda row: range_text(row.summary.sizes) or None,
+    tooltip=tr("Features of the chosen models, least and most over the folds"),
+    sort=lambda row: min(row.summary.sizes, default=None),
+    width=72,
+)
+
+
+_ROLES = {"waiting": tr("comparing …"), "left out": tr("left out"), "reference": tr("reference")}
+
+
+_STATES = {
+    "queued": tr("queued"),
+    "running": tr("running"),
+    "paused": tr("paused"),
+    "unfinished": tr("unfinished"),
+    "done": tr("done"),
+    "cancelled": tr("cancelled"),
+    "failed": tr("failed"),
+}
+"""What is read of the state of a run."""
+
+
+def _status(row: RunRow) -> ProgressCell | str:
+    """Return what the status cell shows: a bar while the run works, else a word."""
+    if row.state == "running":
+        return ProgressCell(row.progress, time_text(row.seconds_left))
+    if row.state == "paused":
+        return ProgressCell(row.progress, tr("paused"))
+    if row.state == "unfinished":
+        return row.message.partition(" · ")[0]
+    return _STATES.get(row.state, row.state)
+
+
+def _status_hint(row: RunRow) -> str:
+    if row.state in ("running", "paused"):
+        return tr("{states}, {progress:.0%} done").format(states=_STATES[row.state], progress=row.progress)
+    return row.message or _STATES.get(row.state, row.state)
+
+
+STATUS = Column(
+    "status",
+    tr("status"),
+    kind="progress",
+    format=lambda state: f"✓ {state}" if state == _STATES["done"] else state,
+    value=_status,
+    tone=lambda row: _TONES.get(row.state, "muted"),
+    hint=_status_hint,
+    width=130,
+    sort=lambda row: row.state,
+)
+
+
+def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
+    """Return the rows in which all words of a text occur, those of a method together where asked for."""
+    words = text.casefold().split()
+    kept = [row for row in rows if all(word in row.searched for word in words)]
+    if not by_method:
+        return kept
+    first = {method: place for place, method in reversed(list(enumerate(row.method for row in kept)))}
+    return sorted(kept, key=lambda row: first[row.method])
+
+
+def folds_text(record: RunRecord) -> str:
+    """Return how many folds a run has, or has done where it was stopped: "5 folds", "2 of 5 folds"."""
+    done, there, folds = len(record.folds), record.n_folds, record.plan.folds
+    if there == 1:
+        return tr("fold {folds}").format(folds=folds[0]) if folds else tr("1 fold")
+    stopped = record.state.value in ("unfinished", "cancelled", "failed")
+    return (
+        tr("{done} of {there} folds").format(done=done, there=there)
+        if stopped and done < there
+        else tr("{there} folds").format(there=there)
+    )

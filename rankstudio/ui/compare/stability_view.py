@@ -1,0 +1,215 @@
+"""Stability: whether the folds of a run chose the same features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.ui.compare.view import LEAST_PLOT, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import ShownPlot
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.style.number_format import correlation_text
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Fact, KeyValue
+from rankstudio.ui.widgets.columns import PAD
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.table import WEIGHT_BAR
+
+_JACCARD = "Jaccard"
+_INDEX_WIDTH = 300
+_MAPPED = 60  # folds, of which a map can be read
+_LISTED = 20  # folds that have a column
+_TOO_MANY = tr("So many folds make no map that could be read; the indices at the right are over all of them.")
+_NOTHING = tr("The features that the folds of a run chose are compared here, from two folds on.")
+
+
+class StabilityView(View):
+    """Fold × fold similarity, the features with the folds that chose them, and the indices.
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature that the user moved to.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._found: SelectionStability | None = None
+        self.index = self.add_choice(
+            [(_JACCARD, _JACCARD)],
+            tr("similarity"),
+            "stability-index",
+            tr("What the map shows: the share in common, or what is more than chance"),
+        )
+        self.plot = HeatMapPlot(
+            theme,
+            tr("similarity"),
+            tr("fold"),
+            (tr("fold"), tr("fold")),
+            decimals=2,
+            limits=(0.0, 1.0),
+            written=True,
+        )
+        named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
+        self.plot.placeholder = _NOTHING
+        self.plots = (ShownPlot("stability", tr("Similarity of folds"), self.plot, compares=True),)
+        said = tr("How many folds chose a feature, and as which one, is listed here.")
+        about = tr("Every feature that a fold chose, with the folds and its rank there.")
+        name = tr("Features by the folds that chose them")
+        self.table = self.add_table(
+            "stability", tr("Features by fold"), about, said, lambda row: row.feature, name
+        )
+        self.facts = KeyValue()
+        self.warning = named(PlainLabel(), role="caption")
+        self._lay_out()
+        self.index.chosen.connect(self._show_map)
+        self.table.chosen.connect(self._on_chosen)
+        self.plot.picked.connect(self.plot.select)
+        self.clear()
+
+    def show_stability(self, name: str, found: SelectionStability) -> None:
+        """Show what the folds of a run have in common; ``name`` says which run it is."""
+        before, self._found = self._found, found
+        if before is None or before.indices.index != found.indices.index:
+            chosen = self.index.value()
+            self.index.set_options([(_JACCARD, _JACCARD), (found.indices.index, found.indices.index)])
+            self.index.select(chosen)
+        if before is None or before.folds != found.folds:
+            self.table.set_columns(_columns(found.folds))
+        self.table.set_rows(found.features)
+        self.facts.set_rows(_facts(found))
+        self.warning.setText(found.warning)
+        self.warning.setVisible(bool(found.warning))
+        self._side.setVisible(len(found.folds) > 1)
+        self.index.setEnabled(len(found.folds) > 1)
+        self._show_map()
+        self.set_caption(tr("{name} · features of the chosen models").format(name=name))
+
+    def clear(self, caption: str = "") -> None:
+        """Show no run."""
+        self._found = None
+        self.table.set_columns(())
+        self.table.set_rows(())
+        self._side.hide()
+        self.index.setEnabled(False)
+        self.plot.set_values(np.empty((0, 0)), (), ())
+        self.set_caption(caption)
+
+    def _lay_out(self) -> None:
+        self.warning.setWordWrap(True)
+        self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        left = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 10, 8, 4))
+        right = named(QWidget(), role="page")
+        fill(QVBoxLayout(right), self.facts, self.warning, 1, margins=(12, 12, 12, 8), spacing=10)
+        self._side = QScrollArea()
+        self._side.setWidget(right)
+        self._side.setWidgetResizable(True)
+        self._side.setFixedWidth(_INDEX_WIDTH)
+        self._side.setMinimumHeight(LEAST_PLOT)
+        self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        fill(self.body, fill(QHBoxLayout(), (left, 2), (self.table, 3), self._side, spacing=0))
+
+    @Slot()
+    def _show_map(self) -> None:
+        found = self._found
+        self.plot.placeholder = _NOTHING
+        if found is None or not 1 < len(found.folds) <= _MAPPED:
+            if found is not None and len(found.folds) > 1:
+                self.plot.placeholder = _TOO_MANY
+            self.plot.set_values(np.empty((0, 0)), (), ())
+            return
+        index = str(self.index.value())
+        values = found.indices.similarity if index == _JACCARD else found.indices.corrected
+        folds = [str(number) for number in found.folds]
+        self.plot.set_axes(
+            replace(self.plot.axes, title=tr("{index} similarity of the features chosen").format(index=index))
+        )
+        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))
+        self.plot.note = f"{self.plot.axes.title}, {mean}"
+        self.plot.set_values(values[::-1], folds[::-1], folds)
+        self.plot.select(None)
+
+    @Slot(object)
+    def _on_chosen(self, row: ChosenFeature) -> None:
+        self.inspected.emit(row.feature)
+
+
+def _mean(found: SelectionStability, index: str) -> float:
+    return found.indices.jaccard if index == _JACCARD else found.indices.consistency
+
+
+def _facts(found: SelectionStability) -> list[Fact]:
+    """Return the indices with what they mean."""
+    told, sizes = found.indices, sorted({int(size) for size in found.indices.sizes})
+    if len(found.folds) < 2:
+        return []
+    value, _, low, high = told.nogueira
+    k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+    interval = f"{correlation_text(low)} … {correlation_text(high)}"
+    everywhere = sum(feature.times == len(found.folds) for feature in found.features)
+    return [
+        Fact(
+            "Nogueira",
+            correlation_text(value),
+            tooltip=tr("Corrected for chance, for sets of any sizes: to be reported"),
+        ),
+        Fact(
+            tr("95 % interval"),
+            interval,
+            tooltip=tr("Of Nogueira's index"),
+        ),
+        Fact(
+            told.index,
+            correlation_text(told.consistency),
+            tooltip=tr("Mean over the pairs of folds; 0 is chance, 1 equal"),
+        ),
+        Fact(
+            _JACCARD,
+            correlation_text(told.jaccard),
+            tooltip=tr("Mean over the pairs; large sets look stable by chance"),
+        ),
+        Fact(tr("features of a fold"), k),
+        Fact(tr("chosen by any fold"), str(len(found.features))),
+        Fact(tr("chosen by all folds"), str(everywhere)),
+    ]
+
+
+_FEATURE = (
+    Column("name", tr("feature"), stretch=True),
+    Column("feature", tr("id"), "right", tone="muted", tooltip=tr("Id in the data files, from 1"), width=46),
+)
+
+
+def _columns(folds: Sequence[int]) -> list[Column]:
+    """Return the columns: the feature, in how many folds, and as which one in each."""
+    times = Column(
+        "times",
+        tr("folds"),
+        kind="weight",
+        format="d",
+        align="right",
+        tooltip=tr("How many of the {n_folds} folds chose it").format(n_folds=len(folds)),
+        width=WEIGHT_BAR + 2 * PAD + 24,
+    )
+    return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]
+
+
+def _rank_on(fold: int) -> Column:
+    return Column(
+        f"fold-{fold}",
+        tr("fold {fold}").format(fold=fold),
+        "right",
+        value=lambda row: row.ranks.get(fold),
+        tooltip=tr("As which one fold {fold} chose it").format(fold=fold),
+        tone="muted",
+        width=58,
+    )

@@ -1,0 +1,343 @@
+"""What the table of a paper shows and how: measures, columns, marks, format; with a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextOption
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
+from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.support.templates import rendered
+from rankstudio.ui.compare.comparison_dialog import Offer, tick_list, ticked
+from rankstudio.ui.language import tr
+from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.style.fonts import family
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.widgets import Segmented
+from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
+
+_SIDE = 300
+_BEST = _USUAL = ""
+_BY = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
+_SHEET = """
+QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
+"""
+_MARGIN = 20
+
+
+class TableDialog(QDialog):
+    """Choose what is in the table; copy or save it.
+
+    Parameters
+    ----------
+    measures : sequence of Offer
+        Those that can be ticked.
+    folder : Path
+        Where to suggest to write.
+    stem : str
+        Suggested file name without its suffix.
+    parent : QWidget, optional
+    """
+
+    asked = Signal(object)
+    """Another table is wanted (TableQuery)."""
+    saved = Signal(object)
+    """It was written to a file (Path)."""
+
+    def __init__(
+        self, measures: Sequence[Offer], folder: Path, stem: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("table-dialog")
+        self.setWindowTitle(tr("Export table"))
+        self._folder, self._stem = folder, stem
+        self._table: ResultTable | None = None
+        self._confirmed: Path | None = None
+        self.measures = tick_list("table-measures", tr("Measures"), measures)
+        self.others = named(
+            QLineEdit(),
+            "table-other-measures",
+            tr("Other measures"),
+            tr("Any measures by their names, separated by commas"),
+        )
+        self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
+        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("What the columns are"))
+        self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
+        self.marks = _check("table-marks", tr("&Marks of significance"), True)
+        tests = tuple((key, tr(name)) for key, name in TESTS.items())
+        self.test = named(choice_box(tests), "table-test", tr("Test of significance"))
+        self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
+        self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
+        self.against.addItem(tr("the best of the first column"), _BEST)
+        digits = (
+            (_USUAL, tr("{n}, all in CSV, Excel …").format(n=DIGITS)),
+            *((str(n),) * 2 for n in range(1, 9)),
+        )
+        self.digits = named(choice_box(digits), "table-digits", tr("Digits after the point"))
+        self.format = named(
+            choice_box(tuple((one.key, f"{one.label} ({one.suffix})") for one in FORMATS)),
+            "table-format",
+            tr("Format"),
+        )
+        options = (("table", tr("table")), ("text", tr("text")))
+        self.shown = named(Segmented(options, tr("preview")), "table-preview-kind")
+        self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
+        self.message = named(PlainLabel(), "table-message", role="muted")
+        self.message.setWordWrap(True)
+        self.copy = named(QPushButton(tr("&Copy")), "table-copy")
+        self.save = named(QPushButton(tr("&Save…")), "table-save", role="primary")
+        self._close = QPushButton(tr("Close"))
+        self._lay_out()
+        self._connect()
+
+    # What is asked for
+
+    @property
+    def query(self) -> TableQuery:
+        """What the table is asked for."""
+        names = (*ticked(self.measures), *(one.strip() for one in self.others.text().split(",")))
+        by, against = str(self.by.value()), str(self.against.currentData() or "")
+        test = str(self.test.currentData())
+        return TableQuery(tuple(filter(None, names)), by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
+
+    @property
+    def style_of_table(self) -> TableStyle:
+        """How it is printed."""
+        bold, marks, sd = (box.isChecked() for box in (self.bold, self.marks, self.sd))
+        digits = str(self.digits.currentData())
+        return TableStyle(int(digits) if digits else None, bold, marks, sd)
+
+    @property
+    def chosen_format(self) -> TableFormat:
+        """The format that is chosen."""
+        return table_format(str(self.format.currentData()))
+
+    # What is shown
+
+    def show_table(self, table: ResultTable) -> None:
+        """Show a table, and offer its rows to be tested against."""
+        self._table = table
+        chosen = str(self.against.currentData() or "")
+        titles = [row.title for row in table.rows]
+        if titles != [self.against.itemText(at) for at in range(1, self.against.count())]:
+            while self.against.count() > 1:
+                self.against.removeItem(1)
+            for title in titles:
+                self.against.addItem(title, title)
+            self.against.setCurrentIndex(max(0, self.against.findData(chosen)))
+        self.say("")
+        self._show()
+
+    def say(self, sentence: str, role: str = "muted") -> None:
+        """Say something under the preview."""
+        self.message.setText(sentence)
+        self.message.setProperty("role", role)
+        self.message.style().unpolish(self.message)
+        self.message.style().polish(self.message)
+
+    def refuse(self, why: str) -> None:
+        """Say why there is no table."""
+        self._table = None
+        self.sheet.clear()
+        self._enable()
+        self.say(why, "error")
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for the table of what is chosen now."""
+        try:
+            names = [measure(name).name for name in self.query.measures]
+        except RankStudioError as error:
+            self.refuse(str(error))
+            return
+        if not names:
+            self.refuse(tr("Nothing to show: tick a measure."))
+            return
+        self.say(tr("The table is being made …"))
+        self.asked.emit(self.query)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show the table that is there as it is to be printed."""
+        self._enable()
+        if self._table is None:
+            return
+        as_text, form = self.shown.value() == "text", self.chosen_format
+        try:
+            if as_text and form.text is not None:
+                self.sheet.show_text(form.text(self._table, self.style_of_table))
+            else:
+                self.sheet.show_table(self._table, self.style_of_table)
+        except RankStudioError as error:
+            self.refuse(str(error))
+
+    def _enable(self) -> None:
+        there, form = self._table is not None, self.chosen_format
+        self.save.setEnabled(there)
+        self.copy.setEnabled(there and form.text is not None)
+        self.shown.setEnabled(form.text is not None)
+        self.against.setEnabled(self.marks.isChecked())
+        self.test.setEnabled(self.marks.isChecked())
+
+    @Slot()
+    def _on_marks(self) -> None:
+        """Test where marks are wanted; what is there can be shown without them."""
+        if self.marks.isChecked():
+            self.ask()
+        else:
+            self._show()
+
+    # What is done with it
+
+    @Slot()
+    def copy_table(self) -> None:
+        """Put the table on the clipboard: HTML as such, so that a word processor has a table of it."""
+        form, table = self.chosen_format, self._table
+        if table is None or form.text is None:
+            return
+        data, text = QMimeData(), form.text(table, self.style_of_table)
+        data.setText(text)
+        if form.key == "html":
+            data.setHtml(text)
+        QGuiApplication.clipboard().setMimeData(data)
+        self.say(tr("The table is on the clipboard as {label}.").format(label=form.label), "ok")
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask where to, and write the table."""
+        form = self.chosen_format
+        suggested = str(self._folder / f"{self._stem}{form.suffix}")
+        filters = f"{form.label} (*{form.suffix})"
+        path, _ = QFileDialog.getSaveFileName(self, tr("Export table"), suggested, filters)
+        if path:
+            whole = Path(path) if Path(path).suffix else Path(path + form.suffix)
+            if str(whole) != path and whole.exists() and whole != self._confirmed:  # nobody was asked of it
+                self._confirmed = whole
+                text = tr("{name} exists already. Save once more to replace it.")
+                self.say(text.format(name=whole.name), "warning")
+                return
+            self.save_as(whole)
+
+    def save_as(self, path: Path) -> None:
+        """Write the table, in the format that is chosen."""
+        if self._table is None:
+            return
+        try:
+            refuse_read(self, [path])
+            write_bytes(path, self.chosen_format.content(self._table, self.style_of_table))
+        except RankStudioError as error:
+            self.say(str(error), "error")
+            return
+        self._confirmed, self._folder = None, path.parent
+        self.say(tr("Written to {path}.").format(path=path), "ok")
+        self.saved.emit(path)
+
+    # Making
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.addRow(tr("Columns"), self.by)
+        form.addRow(self.bold)
+        form.addRow(self.marks)
+        form.addRow(tr("&Test"), self.test)
+        form.addRow(tr("&Against"), self.against)
+        form.addRow(self.sd)
+        form.addRow(tr("Di&gits"), self.digits)
+        form.addRow(tr("&Format"), self.format)
+        side = QWidget()
+        side.setFixedWidth(_SIDE)
+        title = named(PlainLabel(tr("Measures")), role="title")
+        fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
+        buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
+        head = fill(QHBoxLayout(), named(PlainLabel(tr("Preview")), role="title"), 1, self.shown, spacing=8)
+        right = fill(QVBoxLayout(), head, (self.sheet, 1), spacing=8)
+        above = fill(QHBoxLayout(), side, (right, 1), spacing=16)
+        fill(QVBoxLayout(self), (above, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        self.save.setDefault(True)
+        self.resize(1000, 600)
+
+    def _connect(self) -> None:
+        self.measures.itemChanged.connect(self.ask)
+        self.others.editingFinished.connect(self._on_others)
+        self.by.chosen.connect(self.ask)
+        self.against.activated.connect(self.ask)
+        self.test.activated.connect(self.ask)
+        self.marks.toggled.connect(self._on_marks)
+        for signal in (self.bold.toggled, self.sd.toggled, self.digits.currentIndexChanged):
+            signal.connect(self._show)
+        self.format.currentIndexChanged.connect(self._show)
+        self.shown.chosen.connect(self._show)
+        self.copy.clicked.connect(self.copy_table)
+        self.save.clicked.connect(self.ask_save)
+        self._close.clicked.connect(self.close)
+
+    @Slot()
+    def _on_others(self) -> None:
+        if self.others.isModified():
+            self.others.setModified(False)
+            self.ask()
+
+
+def _check(name: str, text: str, on: bool) -> QCheckBox:
+    made = named(QCheckBox(text), name, text.replace("&", ""))
+    made.setChecked(on)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return made
+
+
+class TableSheet(QTextBrowser):
+    """A white sheet that shows a table, or a text in letters of one width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setStyleSheet(_SHEET)
+        self.document().setDocumentMargin(_MARGIN)
+
+    def show_table(self, table: ResultTable, style: TableStyle) -> None:
+        """Show a table as it is printed."""
+        self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
+        self.setFont(QFont(family()))
+        self.setHtml(rendered("result_sheet.html", table=table, style=style, family=family() or "sans-serif"))
+
+    def show_text(self, text: str) -> None:
+        """Show the text of a file, line by line."""
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        fixed.setPixelSize(12)
+        self.setFont(fixed)
+        self.setPlainText(text)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Return what is marked as text."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data

@@ -1,0 +1,287 @@
+"""Paired tests: every finished run against one of them, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QAction
+
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.export.tables import p_text
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.compare.view import RUN_DOT, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.column_widths import given_width
+from rankstudio.ui.widgets.layout import named
+
+_BEST = "best"
+_BOX = 216
+_LEAST_METHOD = 124  # pixels: room for most names
+_SPARE = (
+    ("low", "high"),
+    ("wins", "ties", "losses"),
+    ("mean",),
+    ("differs",),
+    ("p_randomisation", "p_t", "p_wilcoxon"),
+)
+"""Columns that are shown as far as there is room, those that belong together only all of them."""
+
+
+class TestsView(View):
+    """Difference to the reference, its interval, and whether it could be chance.
+
+    Attributes
+    ----------
+    referenceChosen : Signal(object)
+        Number of the run to compare with, None for the best.
+    """
+
+    __test__ = False  # for pytest, which takes the name for that of its own
+    referenceChosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._measure = ""
+        self._runs: tuple[tuple[int, str], ...] | None = None
+        self.reference = named(choice_box(()), "tests-reference", tr("Run to compare with"))
+        self.reference.setMinimumWidth(_BOX)
+        self.tools = (self.reference,)
+        said = tr("Two finished runs on the same folds are compared here, query by query.")
+        about = tr("Every finished run against one of them, by query.")
+        self.table = self.add_table(
+            "tests", tr("Tests table"), about, said, lambda row: row.key, tr("Paired tests")
+        )
+        self.table.row_actions = self._actions
+        self.body.addWidget(self.table)
+        self.reference.activated.connect(self._on_reference)
+        self.table.activated.connect(self._on_activated)
+        self.table.viewport().installEventFilter(self)
+        theme.restyled.connect(self._fit)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show as many columns as there is room for, whenever the table has got another width."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return False
+
+    @Slot()
+    def _fit(self) -> None:
+        """Hide what there is no room for; why a run is left out has precedence."""
+        columns = {column.key: column for column in self.table.rows_model.columns}
+        spare = {key for group in _SPARE for key in group}
+        wide = {key: self.table.widths.of(key) or given_width(column) for key, column in columns.items()}
+        left = self.table.viewport().width() - sum(width for key, width in wide.items() if key not in spare)
+        reasons = any(row.role == "left out" for row in self.table.rows())
+        shown: set[str] = set()
+        for group in sorted(_SPARE, key=lambda group: not (reasons and "differs" in group)):
+            left -= sum(wide[key] for key in group if key in wide)
+            if left < 0:
+                break
+            shown.update(group)
+        for number, key in enumerate(columns):
+            self.table.setColumnHidden(number, key in spare - shown)
+
+    def show_rows(self, rows: Sequence[ComparedRun], name: str) -> None:
+        """Show runs against the first of them, by a measure."""
+        if name != self._measure:
+            self._measure = name
+            self.table.set_columns(_columns(name))
+        self.table.set_rows(rows if len(rows) > 1 else ())
+        self._fit()
+        self.set_caption(self._caption_for(rows))
+
+    def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
+        """Offer runs as the reference, by number and method; None marks the best."""
+        offered = tuple(runs.items())
+        if offered != self._runs:
+            self._runs = offered
+            self.reference.clear()
+            self.reference.addItem(tr("against the best"), _BEST)
+            for key, title in offered:
+                self.reference.addItem(tr("run {key} · {title}").format(key=key, title=title), key)
+        self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
+        self.reference.setToolTip(
+            plain(
+                tr("Which run the others are compared with: {currentText}").format(
+                    currentText=self.reference.currentText()
+                )
+            )
+        )
+        self.reference.setEnabled(len(runs) > 1)
+
+    def _caption_for(self, rows: Sequence[ComparedRun]) -> str:
+        compared = [row.found for row in rows if row.found is not None]
+        waiting = sum(row.role == "waiting" for row in rows)
+        if len(rows) < 2:
+            return ""
+        if not compared:
+            return tr("comparing …") if waiting else tr("no other run can be paired with the reference")
+        against = tr("{measure}, {n:,} queries, against run {key}").format(
+            measure=self._measure, n=compared[0].n, key=rows[0].key
+        )
+        return (
+            tr("{against} · comparing {waiting} more …").format(against=against, waiting=waiting)
+            if waiting
+            else tr("{against} · double-click changes it").format(against=against)
+        )
+
+    def _actions(self, row: ComparedRun) -> list[QAction]:
+        """Return what the context menu offers for a run."""
+        if row.role == "reference":
+            return []
+        compare = QAction(tr("Compare the others with this run"), self.table)
+        compare.triggered.connect(lambda: self.referenceChosen.emit(row.key))
+        return [compare]
+
+    @Slot(int)
+    def _on_reference(self, index: int) -> None:
+        key = self.reference.itemData(index)
+        self.referenceChosen.emit(None if key == _BEST else key)
+
+    @Slot(object)
+    def _on_activated(self, _: object) -> None:
+        row = self.table.current()
+        if row is not None and row.role != "reference":
+            self.referenceChosen.emit(row.key)
+
+
+def _clear(row: ComparedRun) -> bool:
+    """Tell whether the difference is more than chance would explain."""
+    return row.p_holm is not None and row.p_holm < ALPHA
+
+
+def _named(row: ComparedRun) -> str:
+    """Return a run's name and what differs, for which there may be no room."""
+    return f"{row.method}\n{row.differs}" if row.differs else row.method
+
+
+def _tone(row: ComparedRun) -> str:
+    return "muted" if row.role == "left out" else "text"
+
+
+def _signed(value: float) -> str:
+    return signed(value, 4)
+
+
+def _found(
+    key: str,
+    title: str,
+    text: Callable[[Any], str],
+    tooltip: str,
+    width: int,
+    bold: Callable[[ComparedRun], bool] | None = None,
+    full: str = "",
+) -> Column:
+    """Return a column of what the comparison found."""
+    return Column(
+        key,
+        title,
+        "right",
+        text,
+        value=lambda row: getattr(row.found, key) if row.found is not None else None,
+        tooltip=tooltip,
+        tone="text" if bold else "muted",
+        bold=bold,
+        width=width,
+        full_title=full,
+    )
+
+
+def _corrected(key: str, raw: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
+    """Return a column of p after Holm's correction, which say what they were before it."""
+
+    def hint(row: ComparedRun) -> str:
+        if row.found is None or getattr(row, key) is None:
+            return ""
+        return tr("{p} uncorrected").format(p=p_text(getattr(row.found, raw)))
+
+    return Column(
+        key,
+        title,
+        "right",
+        p_text,
+        tooltip=tooltip,
+        tone="text" if decides else "muted",
+        bold=_clear if decides else None,
+        width=66,
+        hint=hint,
+        full_title="Holm",
+    )
+
+
+_FIRST = (
+    RUN_DOT,
+    Column("key", tr("run"), "right", width=44, tone=_tone),
+    Column("method", tr("method"), width=_LEAST_METHOD, stretch=True, tone=_tone, hint=_named),
+    Column(
+        "differs",
+        tr("differs by"),
+        value=lambda row: tr("the reference") if row.role == "reference" else row.differs,
+        tooltip=tr("What is set otherwise than in the reference, and why a run is left out"),
+        width=100,
+        stretch=True,
+        tone="muted",
+    ),
+)
+_RAW = tr("uncorrected")
+_LAST = (
+    _found(
+        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 66, full=tr("95 % from")
+    ),
+    _found("high", tr("to"), _signed, tr("95 % interval of the difference: bootstrap"), 74),
+    _found(
+        "p_randomisation", _RAW, p_text, tr("Of Fisher's randomisation test, two-sided"), 78, full="p Fisher"
+    ),
+    _corrected(
+        "p_holm",
+        "p_randomisation",
+        "p Fisher",
+        tr(
+            "Of Fisher's randomisation test, two-sided, corrected by Holm for all runs compared; bold below "
+            "{alpha}"
+        ).format(alpha=ALPHA),
+        decides=True,
+    ),
+    _found("p_t", _RAW, p_text, tr("Of Student's paired t, two-sided"), 78, full=tr("p t-test")),
+    _corrected(
+        "p_t_holm",
+        "p_t",
+        tr("p t"),
+        tr("Of Student's paired t, two-sided, corrected by Holm for all runs compared"),
+    ),
+    _found(
+        "p_wilcoxon", _RAW, p_text, tr("Of Wilcoxon's signed-rank test, two-sided"), 78, full=tr("p Wilcoxon")
+    ),
+    _corrected(
+        "p_wilcoxon_holm",
+        "p_wilcoxon",
+        tr("p Wilcoxon"),
+        tr("Of Wilcoxon's signed-rank test, two-sided, corrected by Holm for all runs compared"),
+    ),
+    _found("wins", "+", str, tr("Queries in which it is better than the reference"), 46, full=tr("better")),
+    _found("ties", "=", str, tr("Queries in which both are equal"), 46, full=tr("equal")),
+    _found("losses", "−", str, tr("Queries in which it is worse than the reference"), 46, full=tr("worse")),
+)
+
+
+def _columns(name: str) -> tuple[Column, ...]:
+    """Return the columns for a measure."""
+    better = tr("more") if measure(name).higher_is_better else tr("less")
+    tooltip = tr("{name} less that of the reference, mean over the queries; {better} is better").format(
+        name=name, better=better
+    )
+    return (
+        *_FIRST,
+        Column(
+            "mean", name, "right", ".4f", tooltip=tr("Mean {name} over the folds").format(name=name), width=70
+        ),
+        _found("mean_difference", tr("difference"), _signed, tooltip, 80, bold=_clear),
+        *_LAST,
+    )

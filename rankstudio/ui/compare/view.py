@@ -1,0 +1,104 @@
+"""What all views of the Compare page share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
+from rankstudio.ui.widgets.layout import fill, named
+
+LEAST_PLOT = 44
+"""Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""
+
+ALL, ONE = "all", "one"
+"""Which runs a view is about: all on the same folds, or the one that is shown alone."""
+
+RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
+"""The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
+
+
+class View(QWidget):
+    """One of the contents that the Results panel shows, and what its caption says meanwhile.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    captioned : Signal()
+        The caption is another one.
+    tables : tuple of ShownTable
+    plots : tuple of ShownPlot
+        For export.
+    tools : tuple of QWidget
+        What stands in the panel's header while the view is shown.
+    body : QVBoxLayout
+    hint : Notice
+        What could be shown if the data had other parts.
+    """
+
+    captioned = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._caption = ""
+        self.tables: tuple[ShownTable, ...] = ()
+        self.plots: tuple[ShownPlot, ...] = ()
+        self.tools: tuple[QWidget, ...] = ()
+        self.hint = named(Notice(theme), "view-hint")
+        bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
+        self.body = fill(QVBoxLayout(self), bar, margins=(0, 0, 0, 0), spacing=0)
+
+    def add_choice(
+        self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
+    ) -> Segmented:
+        """Return a choice that stands in the panel's header; options are pairs of value and label."""
+        made = named(Segmented(options, name), object_name, tip=tooltip)
+        made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.tools = (*self.tools, made)
+        return made
+
+    def add_table(
+        self,
+        key: str,
+        label: str,
+        about: str,
+        placeholder: str,
+        identity: Callable[[Any], Hashable],
+        said: str,
+    ) -> TableView:
+        """Return a table without columns, registered for export.
+
+        Parameters
+        ----------
+        key, label, about : str
+            Of the export: its key, what it is called, and a sentence on what is in it.
+        placeholder : str
+            What the table says while it has no rows.
+        identity : callable
+            Of a row: what makes it the same row when its contents are others.
+        said : str
+            What a screen reader calls the table.
+        """
+        made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
+        made.placeholder = placeholder
+        self.tables = (*self.tables, ShownTable(key, label, about, made))
+        return made
+
+    def caption(self) -> str:
+        """Return what the view shows and how to act on it."""
+        return self._caption
+
+    def set_caption(self, caption: str) -> None:
+        """Say something else about what is shown."""
+        if caption != self._caption:
+            self._caption = caption
+            self.captioned.emit()

@@ -1,1 +1,0 @@
-"""What happens on the window's commands: open, run, study files, export."""

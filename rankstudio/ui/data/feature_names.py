@@ -1,0 +1,293 @@
+"""Names, notes, costs and groups of features, written on the Data page or read from files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+
+from rankstudio.engine.data.feature_groups import (
+    Groups,
+    among,
+    group_name,
+    group_names,
+    in_other_group,
+    read_groups,
+)
+from rankstudio.engine.data.feature_names import (
+    FeatureNotes,
+    load_notes,
+    read_feature_names,
+    renamed,
+    save_notes,
+)
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.widgets.columns import ROW_ROLE
+
+_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
+
+
+class FeatureNames(Controller):
+    """Keeps what the user calls features, and what they cost.
+
+    Names, notes and groups go with the contents of the data, whichever study is open: they are a table in the
+    folder of the settings, under the checksum of the first file. Groups and costs are in the plan, too, as
+    they were when a run began.
+
+    Parameters
+    ----------
+    models : Models
+    data : DataController
+        Where they are written.
+    settings : Settings
+        Beside which they are kept.
+    parent : QWidget
+        Over which questions are asked.
+
+    Attributes
+    ----------
+    groups : FeatureGroups
+        Those that are made on the same table.
+    """
+
+    def __init__(self, models: Models, data: DataController, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._data = models.session, models.runs, data
+        self._folder = settings.names_folder
+        self._window = parent
+        self._notes = FeatureNotes()
+        self.groups = FeatureGroups(models.session, data, parent)
+        self.groups.failed.connect(self.failed)
+        self.groups.changed.connect(self._keep_groups)
+        self._of = ""  # checksum of the data whose notes these are
+        models.session.datasetChanged.connect(self._load)
+        data.statistics.edited.connect(self._change)
+        data.statistics.namesAsked.connect(self.ask)
+        data.statistics.table.row_actions = self._actions
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file with names, and take them."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Names of features"), folder, _FILTER)
+        if name:
+            self.read(Path(name))
+
+    def read(self, path: Path) -> None:
+        """Take the names and groups in a file; one that has neither is refused."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        has_groups = self.groups.read(path)
+        try:
+            found = read_feature_names(path)
+        except RankStudioError as error:
+            if not has_groups:
+                self.failed.emit(str(error))
+            return
+        ids = set(dataset.feature_ids.tolist())
+        known = {i: name for i, name in found.items() if i in ids}
+        if not known and not has_groups:
+            self.failed.emit(
+                tr("{path}: found names of other features than the data have ({n_ids} of them).").format(
+                    path=path, n_ids=len(ids)
+                )
+            )
+            return
+        self._keep(replace(self._notes, names={**self._notes.names, **known}))
+
+    @Slot()
+    def _load(self) -> None:
+        dataset = self._session.dataset
+        if dataset is not None and dataset.checksum != self._of:
+            self._of = dataset.checksum
+            self._notes = load_notes(self._folder, dataset)
+            self._data.set_notes(self._notes.notes)
+
+    @Slot(object, str, str)
+    def _change(self, row: DescribedFeature, key: str, text: str) -> None:
+        if key == "cost":
+            self._set_cost(row.feature_id, text)
+        elif key == "name":
+            self._keep(self._notes.with_name(row.feature_id, text))
+
+    def _actions(self, row: DescribedFeature) -> list[QAction]:
+        """Return what can be done with a feature of the table."""
+        note = QAction(tr("Note…"), self._data.statistics.table)
+        note.triggered.connect(lambda: self._ask_note(row))
+        return [note, self.groups.action()]
+
+    def _ask_note(self, row: DescribedFeature) -> None:
+        text, agreed = QInputDialog.getText(
+            self._window,
+            tr("Note"),
+            tr("Feature {feature_id}:").format(feature_id=row.feature_id),
+            QLineEdit.EchoMode.Normal,
+            row.note,
+        )
+        if agreed:
+            self._keep(self._notes.with_note(row.feature_id, text))
+
+    @Slot(object)
+    def _keep_groups(self, groups: Groups) -> None:
+        self._keep(replace(self._notes, groups=groups))
+
+    def _keep(self, notes: FeatureNotes) -> None:
+        """Show other names and notes everywhere, and keep them."""
+        dataset, names = self._session.dataset, notes.names != self._notes.names
+        if dataset is None or notes == self._notes:
+            return
+        self._notes = notes
+        self._data.set_notes(notes.notes)
+        if names:
+            new = renamed(dataset, notes.names)
+            self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
+            self._data.keep_reports()
+            self._session.rename_features(new)
+        try:
+            save_notes(self._folder, dataset, notes)
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+
+    def _set_cost(self, feature: int, text: str) -> None:
+        parameter = self._data.costs_parameter()
+        try:
+            cost = float(text)
+        except ValueError:
+            cost = math.nan
+        if parameter is None:
+            return
+        if not 0 < cost < math.inf:
+            self.failed.emit(
+                tr("cost of feature {feature}: found {text!r}, expected a number greater than 0.").format(
+                    feature=feature, text=text
+                )
+            )
+            return
+        parameters = dict(self._session.plan.parameters)
+        costs = dict(parameters[parameter.name])
+        costs[feature] = cost
+        parameters[parameter.name] = tuple(sorted((i, c) for i, c in costs.items() if c != 1.0))
+        self._session.change(
+            tr("the cost of feature {feature}").format(feature=feature), parameters=parameters
+        )
+
+
+class FeatureGroups(Controller):
+    """Puts features into groups, and takes them out. Groups are a part of the plan: they can be undone.
+
+    Parameters
+    ----------
+    session : Session
+    data : DataController
+        On whose table features are selected, and their groups written.
+    parent : QWidget
+        Over which questions are asked.
+    """
+
+    changed = Signal(object)
+    """The user has made other groups, or undone or redone that; they are in the plan by now."""
+
+    def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._table, self._window = session, data.statistics.table, parent
+        self._groups: Groups = session.plan.groups
+        self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
+        data.statistics.edited.connect(self._write)
+        session.planChanged.connect(self._follow)
+
+    def action(self) -> QAction:
+        """Return what asks for the group of the selected features, for the menu of a row."""
+        action = QAction(tr("Group…"), self._table)
+        action.triggered.connect(self.ask)
+        return action
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask in which group the selected features are to be."""
+        rows: list[DescribedFeature] = [
+            index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
+        ]
+        if not rows:
+            self.failed.emit(
+                tr("No feature is selected: select rows of the table of features on the Data page.")
+            )
+            return
+        groups = self._session.plan.groups
+        known = group_names(groups)
+        now = known.get(rows[0].feature_id, "")
+        offered = [now, *(name for name in ("", *groups) if name != now)]
+        what = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
+        name, agreed = QInputDialog.getItem(
+            self._window,
+            tr("Group"),
+            tr("Group of {what}; empty for none:").format(what=what),
+            offered,
+            0,
+            True,
+        )
+        if agreed:
+            self._put(rows, name)
+
+    def read(self, path: Path) -> bool:
+        """Take the groups in a table of features; tell whether there are any of features of the data."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return False
+        try:
+            found = among(read_groups(path), dataset.feature_ids.tolist())
+        except RankStudioError:
+            return False
+        if found:
+            self._change(tr("the groups of {name}").format(name=path.name), found)
+        return bool(found)
+
+    @Slot(object, str, str)
+    def _write(self, row: DescribedFeature, key: str, text: str) -> None:
+        if key == "group":
+            self._put([row], text)
+
+    def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
+        members = [row.feature_id for row in rows]
+        what = (
+            tr("feature {members}").format(members=members[0])
+            if len(members) == 1
+            else tr("{n_members} features").format(n_members=len(members))
+        )
+        self._change(
+            tr("the group of {what}").format(what=what),
+            in_other_group(group_name(name), members, self._session.plan.groups),
+        )
+
+    def _change(self, text: str, groups: Groups) -> None:
+        dataset, before = self._session.dataset, self._session.plan.groups
+        if dataset is not None and groups != before:
+            self._edits.add((dataset.checksum, before, groups))
+            self._session.change(text, groups=groups)
+
+    @Slot()
+    def _follow(self) -> None:
+        """Tell what the user's edits, also undone and redone ones, made of the groups.
+
+        Those that come with the plan of a run or of a file are the plan's alone.
+        """
+        dataset, before, now = self._session.dataset, self._groups, self._session.plan.groups
+        self._groups = now
+        checksum = dataset.checksum if dataset is not None else ""
+        if before != now and {(checksum, before, now), (checksum, now, before)} & self._edits:
+            self.changed.emit(now)

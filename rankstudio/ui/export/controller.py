@@ -1,0 +1,179 @@
+"""Export: the export dialog, the plan as a file, the run as a command or a program."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.toml import save_plan
+from rankstudio.engine.export.figures.files import FigureFile, write_figure_files
+from rankstudio.ui.export.dialog import ExportDialog
+from rankstudio.ui.export.figure_dialog import FigureDialog
+from rankstudio.ui.export.items import export_items, plot_figures
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.report.report_tasks import figures_of
+from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.figures.style import FigureStyle
+
+
+class ExportController(Controller):
+    """Carries the commands out that write something.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    sections : Sections
+        Whose tables and plots are exported.
+    settings : Settings
+    parent : QWidget
+        Over which the dialogs open.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        models: Models,
+        sections: Sections,
+        settings: Settings,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._session, self._settings = theme, models.session, settings
+        self._models, self._sections = models, sections
+        self._window = parent
+
+    def dialog(self) -> ExportDialog:
+        """Return the export dialog with what can be exported just now."""
+        folder = self._settings.text("export/folder")
+        dialog = ExportDialog(
+            self._theme,
+            export_items(self._models, self._sections),
+            Path(folder) if folder else None,
+            self._window,
+        )
+        dialog.exported.connect(self._remember)
+        return dialog
+
+    @Slot()
+    def show_dialog(self) -> None:
+        """Open the export dialog."""
+        dialog = self.dialog()
+        dialog.exec()
+        dialog.deleteLater()
+
+    def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
+        """Return the dialog of figures with what is shown just now, a plot's first; None without any."""
+        found = plot_figures(self._models, self._sections)
+        own = [figure for one, figure in found if one is plot]
+        figures = [*own, *(figure for one, figure in found if one is not plot)]
+        if not figures:
+            return None
+        folder = self._settings.text("export/folder")
+        dialog = FigureDialog(figures, Path(folder) if folder else Path.home(), self._window)
+        dialog.saved.connect(lambda path: self._remember("", path))
+        dialog.allAsked.connect(partial(self._ask_all, dialog))
+        return dialog
+
+    @Slot(object)
+    def show_figures(self, plot: Plot | None = None) -> None:
+        """Open the dialog of figures: with the plot first that asked for it, if one did."""
+        dialog = self.figure_dialog(plot)
+        if dialog is None:
+            self.failed.emit(tr("There is no figure yet: open data and run a method first."))
+            return
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _ask_all(self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            dialog, tr("Save all figures of the study"), self._settings.text("export/folder")
+        )
+        if folder:
+            self.save_all(dialog, style, format_name, dpi, Path(folder))
+
+    def save_all(
+        self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float, folder: Path
+    ) -> None:
+        """Have all figures of the study drawn and written into a folder: those that the terminal writes."""
+
+        def write(files: list[FigureFile]) -> None:
+            there = [path.name for path, _ in files if path.exists()]
+            if not files:
+                dialog.say(tr("No run of the study is finished yet."), "muted")
+            elif not there or self._may_replace(dialog, there):
+                try:
+                    refuse_read(dialog, [path for path, _ in files])
+                    write_figure_files(files)
+                except RankStudioError as error:
+                    dialog.say(str(error), "error")
+                    return
+                self._remember("", folder / "figures")
+                n = sum(path.suffix != ".txt" for path, _ in files)
+                dialog.say(
+                    trn("{n} figure is in {folder}.", "{n} figures are in {folder}.", n).format(
+                        n=n, folder=folder
+                    )
+                )
+
+        dialog.say(tr("The figures are being drawn …"), "muted")
+        self._models.task_worker.task(
+            tr("Drawing the figures"),
+            figures_of,
+            *(self._sections.report.request(), format_name, style, dpi, folder),
+            on_done=write,
+            on_error=lambda why: dialog.say(why, "error"),
+            slot="figures",
+        )
+
+    @staticmethod
+    def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
+        said = tr("{name} and others are there already. Replace them?").format(name=names[0])
+        return QMessageBox.question(dialog, tr("Save all figures"), said) == QMessageBox.StandardButton.Yes
+
+    @Slot()
+    def ask_save_plan(self) -> None:
+        """Ask where to, and save the plan."""
+        path, _ = QFileDialog.getSaveFileName(
+            self._window, tr("Save plan"), "plan.toml", tr("Plans (*.toml)")
+        )
+        if not path:
+            return
+        try:
+            refuse_read(self._window, [path])
+            save_plan(self._session.plan, path)
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+        else:
+            self.said.emit(tr("The plan is in {path}").format(path=path))
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Copy the command that does the run in a terminal."""
+        QGuiApplication.clipboard().setText(as_command(self._session.plan))
+        self.said.emit(tr("The command is on the clipboard"))
+
+    @Slot()
+    def copy_python(self) -> None:
+        """Copy a program that does the run."""
+        QGuiApplication.clipboard().setText(as_python(self._session.plan))
+        self.said.emit(tr("The program is on the clipboard"))
+
+    @Slot(str, object)
+    def _remember(self, _: str, path: Path) -> None:
+        self._settings.set("export/folder", str(path.parent))

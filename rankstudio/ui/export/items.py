@@ -1,0 +1,434 @@
+"""What can leave the program just now: the items of the export dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.results.results import Chosen
+from rankstudio.engine.support.files import write_text
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.export.dialog import ExportItem, FormatWriter
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.permutation_tests import PermutationTests
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import ShownPlot, ShownTable
+from rankstudio.ui.plots import Plot, export_plot
+from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
+from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.widgets.table_texts import FORMATS
+
+if TYPE_CHECKING:
+    from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart
+    from rankstudio.engine.export.figures.values import Figure
+    from rankstudio.engine.export.formats.model_format import ModelFormat
+    from rankstudio.engine.export.models import Model as PortableModel
+
+
+def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
+    """Return everything that can be exported, with the reason where it cannot be just now."""
+    session, current, pages = models.session, models.current, sections.pages.values()
+    name = _stem(session.dataset.name if session.dataset else "rankstudio")
+    return (
+        _model_item(session, current, name),
+        _formats_item(models, name),
+        selected_data_item(session, current.model, models.task_worker, name),
+        _run_item(current.shown.record, name, sealed=session.sealed),
+        *(_table_item(shown, name) for page in pages for shown in page.tables()),
+        *(_plot_item(shown, name) for page in pages for shown in page.plots()),
+        *_permutation_items(models.permutations),
+        *_simulation_items(sections),
+        *_plan_items(session, name),
+    )
+
+
+def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
+    """Return the plots that show something as figures, with their names and captions."""
+    plots = (shown for page in sections.pages.values() for shown in page.plots())
+    return [
+        (shown.plot, plot_figure(models, shown.plot, shown.label, shown.key, compared=shown.compares))
+        for shown in plots
+        if not shown.plot.is_empty()
+    ]
+
+
+def plot_figure(
+    models: Models, plot: Plot, label: str = "", key: str = "figure", *, compared: bool = False
+) -> Figure:
+    """Return what a plot shows as a figure, with a caption that says of what.
+
+    Parameters
+    ----------
+    models : Models
+    plot : Plot
+    label, key : str
+        What it is called, for people and for files.
+    compared : bool
+        Whether it shows several runs rather than the one that is looked at.
+    """
+    plot.flush()
+    figure, dataset = plot.figure(), models.session.dataset
+    title = ": ".join(dict.fromkeys(filter(None, [label or plot.accessibleName(), figure.title])))
+    if figure.caption:  # of no run: it says itself what it is of
+        return replace(figure, name=key, title=title)
+    data = dataset.name if dataset is not None else "RankStudio"
+    caption = f"{data}, {title}. {_caption(models, compared=compared)}".strip()
+    return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)
+
+
+def _caption(models: Models, *, compared: bool) -> str:
+    """Return what the numbers of a plot are of: of which runs, or of which plan and model."""
+    from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
+    from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
+
+    session, shown = models.session, models.current.shown
+    dataset, model = shown.dataset, shown.model
+    finished = [(r.key, r.result) for r in models.runs.records if r.result is not None and not r.label.hidden]
+    if compared and finished:
+        return captions.runs_text(finished, session.measure)
+    if dataset is None:
+        return ""
+    said = ""
+    if model is not None:
+        size = len(model.step.selected)
+        said = captions.model_text(model.plan, model.fold.number, model.values, size)
+        said += " " + tr("No run computed this model.") if model.live else ""
+    return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
+
+
+def _stem(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
+
+
+def _model_item(session: Session, current: CurrentModel, name: str) -> ExportItem:
+    model = current.model
+
+    def write(path: Path) -> None:
+        from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
+
+        assert model is not None  # else the item is not available
+        save_model(path, _portable_model(session, current, model))
+
+    return ExportItem(
+        "model",
+        tr("Chosen model"),
+        tr("Features and weights of the current model, by feature id and name, with what it measured."),
+        (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
+        f"{name}-model",
+        write,
+        unavailable=_why_no_model(model),
+    )
+
+
+def _formats_item(models: Models, name: str) -> ExportItem:
+    session, current = models.session, models.current
+    model = current.model
+
+    def portable() -> PortableModel:
+        assert model is not None  # else the item is not available
+        return _portable_model(session, current, model)
+
+    return model_formats_item(model, portable, models.task_worker, name, _why_no_model(model))
+
+
+def _why_no_model(model: SelectedModel | None) -> str:
+    if model is None:
+        return tr("There is no current model: run a method, or move λ.")
+    if not model.step.learned:
+        return tr("This ranking was given: there is no model that could rank other documents.")
+    return "" if model.step.whole else NOT_WHOLE
+
+
+def _portable_model(session: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
+    from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
+
+    dataset = session.dataset
+    assert dataset is not None  # there is a model of it
+    features = dataset.feature_ids.tolist(), dataset.feature_names
+    validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
+    chosen = Chosen(model.path.unit, model.step)
+    measures = {"validation": validation, "test": current.test}
+    return portable_model(model.plan, features, dataset.name, chosen, measures)
+
+
+def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportItem:
+    def write(path: Path) -> None:
+        from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
+
+        assert record is not None  # else the item is not available
+        folds = tuple(record.folds.values())
+        make_folder(path)
+        whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
+        write_results(whole, path)
+
+    why = "" if record is not None and record.folds else tr("The run that is shown has no finished fold yet.")
+    return ExportItem(
+        "results",
+        tr("Results of the run"),
+        tr(
+            "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as the "
+            "terminal has it."
+        ),
+        ((tr("Folder"), ""),),
+        f"{name}-results",
+        write,
+        unavailable=SEALED if sealed else why,
+    )
+
+
+def _table_item(shown: ShownTable, name: str) -> ExportItem:
+    table = shown.table
+    return ExportItem(
+        *(shown.key, shown.label, shown.about, FORMATS, f"{name}-{shown.key}"),
+        *(table.export, table.rows_as_csv),
+        unavailable="" if table.rows() else tr("The table is empty."),
+    )
+
+
+def _plot_item(shown: ShownPlot, name: str) -> ExportItem:
+    plot, key = shown.plot, shown.key
+    empty = "" if plot.numbers()[1] else tr("The plot is empty.")
+    text = tr("The plot as it is shown, in the light colours; as CSV the numbers behind it.")
+    write = partial(export_plot, plot)
+    return ExportItem(
+        f"plot-{key}", shown.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
+    )
+
+
+def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
+    """Yield the plan in every format that the terminal has too."""
+    for form in PLAN_FORMATS:
+        text = form.text(session.plan, "", {})
+        label, formats = tr(form.label), ((form.suffix.removeprefix("."), form.suffix),)
+        write = partial(_write_text, text)
+        yield ExportItem(
+            f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
+        )
+
+
+def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
+    """Yield the permutation test of the path that is looked at as what does it again."""
+    if tests.possible:
+        labels = tr("Permutation test as a command"), tr("Permutation test as Python")
+        why = tr("Nothing was permuted yet: More than chance? below the criterion does.")
+        yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
+
+
+def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
+    """Yield the simulation that is seen as what does it again."""
+    code = sections.lab.code()
+    if code is not None:
+        labels = tr("Simulation as a command"), tr("Simulation as Python")
+        yield from _code_items("lab-code", labels, code, "simulation", tr("Nothing was simulated yet."))
+
+
+def _code_items(
+    key: str, labels: tuple[str, str], code: Mapping[str, str], name: str, nothing: str
+) -> Iterator[ExportItem]:
+    """Yield a command and a program, by suffix; without them the reason why there are none."""
+    said = (
+        (".sh", labels[0], tr("The command that does it again in a terminal.")),
+        (".py", labels[1], tr("A program that does it again with the library.")),
+    )
+    for suffix, label, text in said:
+        made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
+        yield ExportItem(
+            *(f"{key}{suffix}", label, text, formats, name),
+            *(partial(_write_text, made), made.rstrip),
+            unavailable="" if code else nothing,
+        )
+
+
+def _write_text(text: str, path: Path) -> None:
+    write_text(path, text)
+
+
+def model_formats_item(
+    selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker, stem: str, why: str
+) -> ExportItem:
+    """Return the item: a format each of the engine's registry.
+
+    Parameters
+    ----------
+    selected : SelectedModel, optional
+        None where there is none.
+    portable : callable
+        Returns the model as it is taken away.
+    worker : Worker
+        Reads back what was written, and compares the rankings.
+    stem : str
+        Of the suggested name of the file.
+    why : str
+        Why there is no model to write; "" where there is one.
+    """
+    from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
+
+    forms = MODEL_FORMATS.values()
+    return ExportItem(
+        "model-formats",
+        tr("Model for another program"),
+        tr("The current model as another program loads it. It is read back and ranked with."),
+        tuple((form.label, form.suffix) for form in forms),
+        f"{stem}-model",
+        unavailable=why,
+        writers=tuple(_writer(form, selected, portable, worker) for form in forms),
+    )
+
+
+def _writer(
+    form: ModelFormat, selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker
+) -> FormatWriter:
+    def paths(path: Path) -> Sequence[Path]:
+        return tuple(form.paths(path).values())
+
+    def write(path: Path) -> None:
+        from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
+        from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
+
+        assert selected is not None
+        fold, model = selected.fold, portable()
+        function = score_function(model)
+        parts = [fold.test or fold.vali or fold.train]
+        form.save(path, form.files(fitted_function(model, function, form, parts)))
+
+    def check(path: Path, say: Callable[[str], object]) -> Job:
+        assert selected is not None  # else nothing was written
+        fold = selected.fold
+        part = fold.test or fold.vali or fold.train
+        return worker.task(
+            tr("Reading back {name}").format(name=path.name),
+            partial(compare_rankings, portable(), form, path, part),
+            on_done=say,
+            on_error=say,
+            slot="model-formats",
+        )
+
+    if selected is None:
+        return FormatWriter(tr(form.summary), write, paths)
+    scaled = selected.plan.normalize != "none"
+    step = selected.step
+    why = form.refusal(linear=step.linear, scaled=scaled, kernel=step.kernel)
+    return FormatWriter(tr(form.summary), write, paths, check, why)
+
+
+def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: RankingDataset) -> str:
+    """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
+
+    Parameters
+    ----------
+    model : Model
+    form : ModelFormat
+    path : Path
+        The file that was written.
+    part : RankingDataset
+        The documents; where the model's values are scaled, they are read anew, as they were before.
+    """
+    from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - on the worker only
+
+    function = score_function(model)
+    try:
+        files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
+        parts = trial_parts(model)[0] if function.scaled else [part]
+        return ranking_proof(model, function, form, files, parts).sentence
+    except (RankStudioError, OSError) as error:
+        return unproved(str(error)).sentence
+
+
+def selected_data_item(
+    session: Session, model: SelectedModel | None, worker: Worker, stem: str
+) -> ExportItem:
+    """Return the item: the parts of the fold that is looked at, in each format that data are written in.
+
+    Parameters
+    ----------
+    session : Session
+    model : SelectedModel, optional
+        None where there is none.
+    worker : Worker
+        Writes.
+    stem : str
+        Of the suggested name.
+    """
+    dataset = session.dataset
+    label, key, stem = tr("Data with the selected features"), "selected-data", f"{stem}-selected"
+    if dataset is None or model is None or not model.step.selected or not session.has_documents:
+        return ExportItem(
+            key, label, "", _formats(1), stem, unavailable=_why_not(model), writers=_writers(None, (), worker)
+        )
+    ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
+    n = len(model.fold.parts)
+    about = trn(
+        "The documents of fold {fold} with the feature of the current model, which has the id 1 there.",
+        "The documents of fold {fold} with the {n} features of the current model, numbered anew from 1.",
+        len(ids),
+    ).format(fold=model.fold.number, n=len(ids))
+    beside = tr(
+        "A table beside them, features.csv, has names and ids as they were. Missing values are filled."
+    )
+    only = replace(dataset, folds=(model.fold,))
+    return ExportItem(key, label, f"{about} {beside}", _formats(n), stem, writers=_writers(only, ids, worker))
+
+
+def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
+    """Return labels and suffixes; several parts are written into a folder."""
+    return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in WRITTEN)
+
+
+def _why_not(model: SelectedModel | None) -> str:
+    if model is None:
+        return tr("There is no current model: run a method, or move λ.")
+    if not model.step.selected:
+        return tr("This ranking was given: no features were selected for it.")
+    return tr("The data are not open: their documents cannot be written.")
+
+
+def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) -> tuple[FormatWriter, ...]:
+    def files(form: DataFormat, path: Path) -> DatasetFiles:
+        from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
+
+        assert dataset is not None  # else the item is not available
+        return DatasetFiles(dataset, path, form, ids, renumber=True)
+
+    def paths(form: DataFormat, path: Path) -> Sequence[Path]:
+        return files(form, path).paths
+
+    def begin(
+        form: DataFormat, path: Path, done: Callable[[str], object], failed: Callable[[str], object]
+    ) -> Job:
+        lost: dict[str, None] = {}
+
+        def work(_: CancelFlag) -> Iterator[WrittenPart]:
+            return files(form, path).save()  # a file after the other, until it is told to stop
+
+        def end(outcome: Outcome) -> None:
+            failed(outcome.text) if outcome.ending is Ending.FAILED else done(_said(form, tuple(lost)))
+
+        def note(part: WrittenPart) -> None:
+            lost.update(dict.fromkeys(part.losses))
+
+        what = tr("Writing {name}").format(name=path.name)
+        return worker.submit(Job(what, work, on_message=note, on_end=end))
+
+    return tuple(FormatWriter("", None, partial(paths, form), begin=partial(begin, form)) for form in WRITTEN)
+
+
+def _said(form: DataFormat, lost: Sequence[str]) -> str:
+    """Say what a format does not keep that the table of features does not have either."""
+    besides = [tr(what) for what in lost if what != "names of features"]
+    text = tr("{form} does not keep: {lost}.")
+    return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""

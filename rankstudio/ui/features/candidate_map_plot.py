@@ -1,0 +1,354 @@
+"""A path's candidates as a map: one row a feature, one column a step, brighter for a better score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEvent
+
+from rankstudio.engine.analysis.features.candidate_map import CandidateMap
+from rankstudio.engine.analysis.features.choice_explanation import number
+from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.plots.axes import AIR
+from rankstudio.ui.plots.base import CellValue, Numbers, describe
+from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
+from rankstudio.ui.plots.figure_values import floats, heat_figure
+from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, outline
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.theme import Theme
+
+ROW = 17
+"""Height of a row with which its name can be read, in pixels."""
+
+COLUMN = 14
+"""Least width of a column, in pixels."""
+
+HEADER = 22
+"""Height of the numbers of the steps."""
+
+_WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
+_NAMES = 0.38  # share of the width that the names of features may take
+_LONGEST_BAR = 120.0
+_STEPS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
+
+
+class CandidateMapPlot(HeatMapPlot):
+    """Rows from top to bottom in the order of the path, columns from the first step to the last.
+
+    What each step took is outlined. The row of the feature that is looked at and the column of the chosen
+    step are marked.
+
+    Attributes
+    ----------
+    cellPicked : Signal(int, int)
+        The feature (its column in the data) and the step (its place in the path) of the cell that was clicked
+        or come to by an arrow key.
+    """
+
+    cellPicked = Signal(int, int)
+
+    def __init__(self, theme: Theme) -> None:
+        self._whole: CandidateMap | None = None
+        self._map: CandidateMap | None = None
+        self._all_names: Sequence[str] = ()
+        self._feature: int | None = None
+        self._place: int | None = None
+        self._score: CandidateScore | None = None
+        self._ranked = False
+        self._labels: tuple[str, ...] = ()
+        self._row: int | None = None
+        self._column: int | None = None
+        super().__init__(theme, names=("", tr("step")), limits=(0.0, 1.0))
+
+    def set_map(
+        self,
+        shown: CandidateMap | None,
+        names: Sequence[str],
+        score: CandidateScore | None,
+        steps: str = "step",
+    ) -> None:
+        """Show other scores.
+
+        Parameters
+        ----------
+        shown : CandidateMap or None
+            None for no scores.
+        names : sequence of str
+            Of all features.
+        score : CandidateScore or None
+        steps : str
+            What one column is called: "step", "iteration".
+        """
+        self.set_names("", steps)
+        self._whole, self._score, self._all_names = shown, score, names
+        self._apply()
+
+    def set_ranked(self, ranked: bool) -> None:
+        """Show ranks rather than scores."""
+        self._ranked = self.written = ranked
+        self._apply()
+
+    def mark(self, feature: int | None, place: int | None) -> None:
+        """Mark the feature that is looked at (its column in the data) and the chosen step (its place)."""
+        self._feature, self._place = feature, place
+        self._apply()
+
+    @property
+    def shown(self) -> CandidateMap | None:
+        """The part of the map for which there is room."""
+        return self._map
+
+    def key(self) -> tuple[str, str, str]:
+        """Return what the two ends and the middle of the colours mean, the best first."""
+        if self._ranked:
+            return tr("first"), tr("middle"), tr("last")
+        if self._score is not None and self._score.least:
+            return tr("drops out"), tr("twice it"), tr("far above")
+        if self._score is not None and not self._score.from_zero:
+            return tr("taken"), tr("halfway"), tr("the worst")
+        growing = self._whole is None or self._whole.growing
+        return tr("taken") if growing else tr("greatest"), tr("half of it"), tr("none", "share")
+
+    # HeatMapPlot
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for names at the left, numbers of steps above, and the key to the colours."""
+        metrics = QFontMetricsF(font(TINY))
+        names = self._all_names if self._whole else ()
+        widest = max(map(metrics.horizontalAdvance, names), default=0.0)
+        left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
+        right = color_bar_width(self.key()) + 3 * AIR
+        width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
+        if self._map is not None:
+            width = min(width, _WIDEST * len(self._map.numbers))
+            height = min(height, _HIGHEST * len(self._map.features))
+        area = QRectF(left, HEADER, width, height)
+        return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
+
+    def color_bar(self, frame: Frame) -> ColorBar:
+        """Return the bar of colours with what they mean."""
+        height = min(_LONGEST_BAR, frame.area.height())
+        at = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
+        return ColorBar(at, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
+
+    def text_of(self, row: int, column: int) -> str:
+        """Return the rank or the score of a cell, its row counted from the bottom."""
+        if self._map is None:
+            return ""
+        values = self._map.ranks if self._ranked else self._map.scores
+        value = float(values[len(self._labels) - 1 - row, column])
+        return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else number(value)
+
+    def readout(self, cell: tuple[int, int]) -> list[Line]:
+        """Say score, share and rank of a cell."""
+        if self._map is None:
+            return []
+        row, column = len(self._labels) - 1 - cell[0], cell[1]
+        lines = [
+            Line(
+                tr("{labels} at {names} {numbers}").format(
+                    labels=self._labels[row], names=self._names[1], numbers=self._map.numbers[column]
+                ),
+                bold=True,
+            )
+        ]
+        value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
+        if np.isnan(value):
+            return [
+                *lines,
+                Line(
+                    tr("taken without a comparison") if self._map.taken[row, column] else tr("no candidate")
+                ),
+            ]
+        lines.append(Line(tr(self._score.name) if self._score else tr("score"), number(value)))
+        if self._score is not None and self._score.from_zero and not self._score.least:
+            lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
+        of = int(self._map.n_candidates[column])
+        return [
+            *lines,
+            Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self._map.ranks[row, column], of=of)),
+        ]
+
+    def figure(self) -> MapFigure:
+        """Return the part of the map that is shown; outlined is what each step took."""
+        shown = self._map
+        if shown is None:
+            return heat_figure(self)
+        values = shown.ranks if self._ranked else shown.shares
+        score = self._score.name if self._score else ""
+        title = tr("rank among the candidates") if self._ranked else tr("share of the step's best")
+        greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+        return MapFigure(
+            "figure",
+            tr("{score} of the candidates by step").format(score=tr(score))
+            if score
+            else self.accessibleName(),
+            "",
+            tuple(self._all_names[feature] for feature in shown.features),
+            tuple(map(str, shown.numbers)),
+            tuple(floats(row) for row in values),
+            "",
+            self._names[1],
+            FigureAxis(title, whole=self._ranked, low=float(self._ranked), high=max(greatest, 1.0)),
+            0 if self._ranked else 2,
+            self._ranked,
+            self._ranked,
+            tuple((int(row), int(column)) for row, column in np.argwhere(shown.taken)),
+            tr("taken"),
+        )
+
+    def numbers(self) -> Numbers:
+        """Return one row per feature, one column per step, shown or not: the scores, or the ranks."""
+        if self._map is None:
+            return ["feature"], []
+        assert self._whole is not None
+        values = self._whole.ranks if self._ranked else self._whole.scores
+        names = [self._all_names[f] for f in self._whole.features]
+        rows: list[list[CellValue]] = [
+            [label, *map(float, row)] for label, row in zip(names, values, strict=True)
+        ]
+        return ["feature", *(f"{self._names[1]} {n}" for n in self._whole.numbers)], rows
+
+    def click(self, at: QPointF) -> None:
+        """Pick the cell under the mouse; a feature's name, the one in the marked column."""
+        frame = self.frame()
+        cell = self.hit_test(QPointF(max(at.x(), frame.area.left()), at.y()))
+        if cell is not None and self._map is not None:
+            place = self._map.places[cell[1]]
+            named = at.x() < frame.area.left() and self._place is not None
+            feature = self._map.features[self._shown(cell[0])]
+            self.cellPicked.emit(feature, self._place if named else place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the marks with the arrow keys, beyond what there is room for too."""
+        step, whole = _STEPS.get(event.key()), self._whole
+        if step is None or whole is None or self._map is None:
+            event.ignore()
+            return
+        # Downwards it goes as the rows stand, and then on in the order of the whole map.
+        rest = [f for f in whole.features if f not in self._map.features]
+        features, places = (
+            [*self._map.features, *rest],
+            self._map.places if not whole.growing else whole.places,
+        )
+        row = features.index(self._feature) if self._feature in features else -step[0]
+        column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
+        row = int(np.clip(row + step[0], 0, len(features) - 1))
+        column = int(np.clip(column + step[1], 0, len(places) - 1))
+        self.cellPicked.emit(features[row], places[column])
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Show as much of the map as there is room for."""
+        super().resizeEvent(event)
+        if self._whole is not None:
+            self._apply()
+
+    def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
+        if self.is_empty() or self._map is None:
+            return
+        draw_cells(self, painter, frame)
+        if self.written:
+            draw_values(self, painter, frame)
+        self._draw_names(painter, frame, colors)
+        self._draw_steps(painter, frame, colors)
+        for row, column in np.argwhere(self._map.taken).tolist():
+            cell = self._shown(row), column
+            outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
+            outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
+        if self._row is not None:
+            first = self.cell_rect(frame, self._shown(self._row), 0)
+            rest = self.cell_rect(frame, self._shown(self._row), self.values.shape[1] - 1)
+            painter.setPen(pen(colors.q("accent"), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(QPointF(1, first.top() - 1), rest.bottomRight())
+            painter.drawRoundedRect(box, 3, 3)
+        if self.under_mouse is not None:
+            outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
+        draw_color_bar(painter, self.color_bar(frame), colors)
+
+    # Parts
+
+    def _apply(self) -> None:
+        """Cut the map to the size of the plot, and draw it."""
+        whole = self._whole
+        if whole is None:
+            self._map, self._labels, self._row, self._column = None, (), None, None
+            self.set_values(np.empty((0, 0)), (), ())
+            return
+        self._map = None
+        area = self.frame().area
+        n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
+        shown = self._map = whole.view(n_rows, n_columns, self._place, self._feature)
+        self._labels = tuple(self._all_names[f] for f in shown.features)
+        self._row = shown.features.index(self._feature) if self._feature in shown.features else None
+        self._column = None
+        if self._place is not None:
+            self._column = int(np.abs(np.array(shown.places) - self._place).argmin())
+        values = shown.shares
+        if self._ranked:
+            values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
+        self.set_values(values[::-1], self._labels[::-1], tuple(map(str, shown.numbers)))
+
+    def _shown(self, row: int) -> int:
+        """Return a row counted from the bottom."""
+        return len(self._labels) - 1 - row
+
+    def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for row, label in enumerate(self._labels):
+            rect = self.cell_rect(frame, self._shown(row), 0)
+            box = QRectF(3, rect.top(), rect.left() - AIR - 1, rect.height())
+            painter.setFont(font(TINY, bold=row == self._row))
+            painter.setPen(colors.q("text" if row == self._row else "muted"))
+            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, int(box.width()))
+            painter.drawText(box, flags, text)
+
+    def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Write the numbers of as many steps as have room, the chosen one among them."""
+        assert self._map is not None
+        painter.setFont(font(TINY))
+        painter.setPen(colors.q("muted"))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
+        n, metrics = len(self._map.numbers), QFontMetricsF(font(TINY))
+        room = max(metrics.horizontalAdvance(str(self._map.numbers[-1])) + 6.0, 14.0)
+        every = max(1, int(np.ceil(room * n / frame.area.width())))
+        for column in range(n):
+            chosen = column == self._column
+            near = self._column is not None and 0 < abs(column - self._column) < every
+            if not chosen and (column % every or (near and every > 1)):
+                continue
+            rect = self.cell_rect(frame, self._shown(0), column)
+            painter.setFont(font(TINY, bold=chosen))
+            painter.setPen(colors.q("accent" if chosen else "muted"))
+            box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
+
+    def summary(self) -> str:
+        """Say what the map is of, and its marked cell."""
+        shown = self._map
+        if shown is None or self._score is None:
+            return ""
+        what = tr("{title}: {n_features} candidates at {n_steps} steps").format(
+            title=tr(self._score.title), n_features=shown.n_features, n_steps=shown.n_steps
+        )
+        if self._row is None or self._column is None:
+            return what
+        cell = self.readout((self._shown(self._row), self._column))
+        return describe([what, *(f"{line.text} {line.value}".strip() for line in cell)])

@@ -1,0 +1,251 @@
+"""The Features page's controller: the current model's features, and one of them looked at closely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from rankstudio.engine.data.dataset import Fold
+from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
+from rankstudio.ui.features.inspector_panel import InspectorPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
+
+_SETTLED_MILLISECONDS = 120  # without another choice, before its feature is described: the slider comes first
+
+_TESTING = tr("test: …")  # for a moment, with the room that the measures will need
+
+_EVERY_FOLD = tr("Every fold has selected its own features: look at one fold to see them.")
+
+
+class FeaturesController(Controller):
+    """Feeds paths and inspectors, and turns what the user does there into changes of the session.
+
+    The Select page has a path and an inspector, and so has the Features page; those that are seen are fed.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        What is shown, and where profiles of features are computed.
+    """
+
+    inspected = Signal(int)
+    """Another feature is looked at closely (its id)."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current, self._fold_cache = session, current, models.fold_cache
+        self._feature: int | None = None
+        self._marked: int | None = None
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLED_MILLISECONDS)
+        self._settled.timeout.connect(self._inspect_marked)
+        self._settled_model = QTimer(self)
+        self._settled_model.setSingleShot(True)
+        self._settled_model.setInterval(_SETTLED_MILLISECONDS)
+        self._settled_model.timeout.connect(self._inspect_again)
+        self._described = OnDemand(worker, self._key, self._describe, slot="profile", parent=self)
+        self._described.failed.connect(self.failed)
+        self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
+        self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
+        self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
+        for path in self._paths:
+            path.chosen.connect(self._choose)
+            path.inspected.connect(self.inspect)
+            path.toggled.connect(self._toggle)
+        for inspector in self._inspectors:
+            inspector.inspected.connect(self.inspect)
+        session.datasetChanged.connect(self._forget)
+        session.foldChanged.connect(self._inspect_again)
+        session.planChanged.connect(self._inspect_again)
+        session.choiceChanged.connect(self._release)
+        session.foldChanged.connect(self._release)
+        session.measureChanged.connect(self._show)
+        session.measureChanged.connect(self._inspect_again)
+        current.changed.connect(self._show)
+        current.tested.connect(self._show_test)
+
+    @property
+    def feature(self) -> int | None:
+        """Id of the feature that is inspected."""
+        return self._feature
+
+    @property
+    def column(self) -> int | None:
+        """Column of that feature in the open data."""
+        dataset = self._session.dataset
+        if dataset is None or self._feature is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == self._feature)
+        return int(found[0]) if found.size else None
+
+    @Slot(int)
+    def inspect(self, feature: int) -> None:
+        """Look closely at a feature, by its id, on the training part of the fold that is looked at."""
+        if self._session.dataset is not None:
+            self._feature = feature
+            self._described.update()
+
+    def _key(self) -> Key | None:
+        fold, session = self._fold(), self._session
+        if fold is None or self._feature is None:
+            return None
+        return self._feature, id(fold), session.convention, session.sealed, self._selected()
+
+    def _describe(self) -> Computation | None:
+        self.inspected.emit(self._feature)
+        fold, column = self._fold(), self.column
+        if fold is None or column is None or not self._session.has_documents:
+            return None
+        given = fold, column, self._session.convention, self._selected()
+        what = tr("Describing feature {feature}").format(feature=self._feature)
+        return computation(what, self._show_profile, self._fold_cache.inspect, *given)
+
+    def _fold(self) -> Fold | None:
+        """Return the fold on whose training part features are looked at."""
+        dataset = self._session.dataset
+        return (self._session.watched or dataset.folds[0]) if dataset is not None else None
+
+    def show_at(self, feature: int, size: int | None) -> None:
+        """Look at a feature and at the model of a size at once; None leaves the model as it is."""
+        if size is not None:
+            self._choose(size)
+        for path in self._paths:
+            path.mark(feature)
+        self._settled.stop()
+        self._marked = feature
+        self.inspect(feature)
+
+    def toggle(self, name: str) -> None:
+        """Pin or ban ("pinned", "banned") the feature that is inspected, or take that back."""
+        if self._feature is not None:
+            self._toggle(name, self._feature)
+
+    @Slot(str, int)
+    def _toggle(self, name: str, feature: int) -> None:
+        for path in self._paths:
+            path.hold(feature)
+        self._session.toggle(name, feature)
+
+    @Slot()
+    def _show(self) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            everything = dataset is not None and self._session.fold is None
+            for panel in self._paths:
+                panel.clear(_EVERY_FOLD if everything else NO_PATH)
+            return
+        self._show_path(model.path, model.position, model.plan.groups)
+        for panel in self._seen():
+            panel.set_title(tr("Path, not run") if model.live else tr("Path"))
+        row = self._seen()[0].table.current()
+        if row is not None and row.feature_id != self._marked:
+            self._marked = row.feature_id
+            self._settled.start()
+        elif self._feature is not None:
+            self._settled_model.start()
+
+    @Slot()
+    def _inspect_marked(self) -> None:
+        if self._marked is not None:
+            self.inspect(self._marked)
+
+    def _selected(self) -> tuple[int, ...]:
+        """Return the columns of the current model, with which a feature is correlated."""
+        model = self._current.model
+        return model.step.selected if model is not None else ()
+
+    @Slot(object, object)
+    def show_growing(self, path: PathResult, groups: Groups) -> None:
+        """Show a path that a run is just finding, at its newest step."""
+        self._show_path(path, len(path.steps) - 1, groups)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what there is by now on a page that was not seen."""
+        self._show()
+        self._show_test()
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the path."""
+        about = tr("The path as it is shown, with weights, gains and measures.")
+        return (ShownTable("features", tr("Features table"), about, self.features.table),)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the densities of the feature that is inspected."""
+        return (ShownPlot("density", tr("Density by relevance"), self.inspector.plot),)
+
+    def _seen(self) -> list[FeaturesPanel]:
+        """Return the paths on the page that is shown; that of Select where neither is."""
+        return [path for path in self._paths if path.isVisible()] or [self.features]
+
+    def _show_path(self, path: PathResult, position: int, groups: Groups) -> None:
+        dataset = self._session.dataset
+        if dataset is not None:
+            ids, names = dataset.feature_ids, dataset.feature_names
+            for panel in self._seen():
+                panel.show_path(path, ids, names, self._session.measure, position, groups)
+
+    def _show_profile(self, profile: FeatureProfile) -> None:
+        if self._session.sealed:
+            parts = {name: part for name, part in profile.parts.items() if name != "test"}
+            profile = replace(profile, parts=parts)
+        for inspector in self._inspectors:
+            inspector.show_feature(profile)
+
+    @Slot()
+    def _show_test(self) -> None:
+        model, current = self._current.model, self._current
+        if model is None:
+            return
+        rules = convention(model.plan.convention).label
+        for path in self._seen():
+            if current.untested:
+                path.say_untested(current.untested)
+            elif current.test or model.fold.test is None:
+                path.show_test(current.test, rules, current.baseline)
+            else:
+                path.say_untested(_TESTING)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._feature = self._marked = None
+        self._described.forget()
+        self._release()
+        self._settled.stop()
+        self._settled_model.stop()
+        for inspector in self._inspectors:
+            inspector.clear()
+
+    @Slot()
+    def _release(self) -> None:
+        """Let the mark go back to the chosen model's row."""
+        for path in self._paths:
+            path.hold(None)
+
+    @Slot()
+    def _inspect_again(self) -> None:
+        if self._feature is not None:
+            self.inspect(self._feature)
+
+    @Slot(int)
+    def _choose(self, k: int) -> None:
+        model = self._current.model
+        if model is not None and model.path.step_kind is StepKind.FEATURES:
+            self._session.select(model.values, k)

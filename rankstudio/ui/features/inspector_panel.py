@@ -1,0 +1,228 @@
+"""One feature closely: its density by relevance, how it ranks alone, what it resembles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.escaping import html_text
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.style.number_format import correlation_text
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
+
+_FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
+_STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
+_ALONE = tr("How well each part is ranked by this feature alone, in the direction that is better on train")
+_WITH = tr("Pearson's correlation inside queries with each feature of the chosen model")
+_ALL_OF_THEM = tr("all of them, R²")
+_ALL = tr("The share of its variance inside queries that a linear function of all of them has")
+_LEAST_HEIGHT = 96  # pixels
+
+
+class InspectorPanel(Panel):
+    """Shows a `FeatureProfile`.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        For the program and its tests.
+    tables : bool
+        Whether there is room for its numbers on each part, and beside those of a model's features.
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the closest other feature, when the user follows its link.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
+        super().__init__(theme, tr("Inspector"))
+        self.setObjectName(f"{name}-panel")
+        self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
+        self.facts = named(QLabel(), "inspector-facts", tr("Facts about the feature"), role="caption")
+        self.facts.setWordWrap(True)
+        self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
+        self.facts.setTextFormat(Qt.TextFormat.RichText)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.why_title = named(PlainLabel(), "why-title", role="title")
+        self.why = named(PlainLabel(), "why-sentences", tr("Why it is in the model or is not"))
+        self.why.setWordWrap(True)
+        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
+        self.tables = ProfileTables() if tables else None
+        if self.tables is not None:
+            self.body.insertWidget(1, self.tables, 1)
+        self.facts.linkActivated.connect(self._on_link)
+        theme.changed.connect(self._restyle)
+        self.clear()
+
+    def show_feature(self, profile: FeatureProfile) -> None:
+        """Show a feature."""
+        self.set_title(profile.name)
+        self.set_caption(str(profile.feature_id))
+        self.plot.placeholder = tr("All of its values are equal.")
+        self.plot.subject = profile.name
+        self.plot.set_densities(
+            [Density(tr(c.label), profile.grid, c.density, c.zeros) for c in profile.classes]
+        )
+        if self.tables is not None:
+            self.tables.show_feature(profile)
+        self.facts.setText(facts(profile, alone=self.tables is None))
+        self.facts.setToolTip(
+            tr(
+                "How well the training documents are ranked by this feature alone, by the convention "
+                "{label}; correlation with other features within queries"
+            ).format(label=convention(profile.convention).label)
+        )
+
+    def explain(self, explanation: ChoiceExplanation | None) -> None:
+        """Say in sentences why the feature is in the model or is not; None takes them away."""
+        self.why_title.setText(explanation.title if explanation else "")
+        said = "\n".join(explanation.sentences) if explanation else ""
+        self.why.setText(said.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
+        self.why_title.setVisible(explanation is not None)
+        self.why.setVisible(explanation is not None)
+
+    def clear(self) -> None:
+        """Show no feature."""
+        self.set_title(tr("Inspector"))
+        self.set_caption("")
+        self.plot.placeholder = tr("Select a feature in the table to see its values by relevance.")
+        self.plot.set_densities(())
+        if self.tables is not None:
+            self.tables.clear()
+        self.facts.clear()
+        self.explain(None)
+
+    @Slot()
+    def _restyle(self) -> None:
+        """Read the rich text anew: a link takes its colour from the palette when it is read."""
+        text = self.facts.text()
+        self.facts.clear()
+        self.facts.setText(text)
+
+    @Slot(str)
+    def _on_link(self, target: str) -> None:
+        self.inspected.emit(int(target))
+
+
+def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
+    """Return what is known of a feature beside its densities, as rich text with a link to the closest one.
+
+    ``alone`` tells whether its measures alone are part of it.
+    """
+    parts = []
+    if profile.constant:
+        parts.append(tr("one value within every query: it cannot change any ranking"))
+    measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
+    direction = tr(", small values first") if profile.ascending else ""
+    if alone:
+        parts.append(tr("alone: {measures}{direction}").format(measures=measures, direction=direction))
+    elif profile.ascending:
+        parts.append(tr("alone it ranks with small values first"))
+    if profile.closest_id is not None:
+        name = html_text(profile.closest_name)
+        number = correlation_text(profile.correlation)
+        link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
+        parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
+    return " · ".join(parts)
+
+
+class ProfileTables(QScrollArea):
+    """Shows the numbers of a `FeatureProfile` as two tables, one under the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "profile-tables", tr("The feature in numbers"))
+        page = named(QWidget(), role="page")
+        self._lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
+        self.setWidget(page)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(_LEAST_HEIGHT)
+        self._texts: tuple[tuple[str, ...], ...] = ()
+
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the rows of both tables as texts."""
+        return self._texts
+
+    def show_feature(self, profile: FeatureProfile) -> None:
+        """Show a feature."""
+        alone = _alone_rows(profile)
+        together = _together_rows(profile)
+        self._show([(alone, _ALONE), (together, _WITH)] if together else [(alone, _ALONE)])
+
+    def clear(self) -> None:
+        """Show no feature."""
+        self._show([])
+
+    def _show(self, tables: Sequence[tuple[list[tuple[str, ...]], str]]) -> None:
+        while (item := self._lines.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for rows, tip in tables:
+            self._lines.addWidget(_table(rows, tip))
+        self._lines.addStretch(1)
+        self._texts = tuple(row for rows, _ in tables for row in rows)
+        self.setAccessibleDescription(plain("\n".join(" ".join(row) for row in self._texts)))
+        self.setVisible(bool(tables))
+
+
+def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
+    """Return a row for each part with its measures, after a header."""
+    rows = [(tr(name), *map(_number, part.values())) for name, part in profile.parts.items()]
+    return [(tr("alone"), *profile.alone), *rows]
+
+
+def _number(value: float) -> str:
+    return "–" if isnan(value) else f"{value:.4f}"
+
+
+def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
+    """Return the correlations with the selected features, after a header; nothing where none is selected."""
+    if not profile.with_selected:
+        return []
+    rows = [
+        (f"{one.name} ({one.feature_id})", correlation_text(one.correlation)) for one in profile.with_selected
+    ]
+    explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
+    return [(tr("with what is selected"), "r"), *rows, (_ALL_OF_THEM, explained)]
+
+
+def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
+    made = named(QWidget(), tip=tip)
+    grid = QGridLayout(made)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(5)
+    grid.setColumnStretch(0, 1)
+    for line, row in enumerate(rows):
+        head = named(ElidedLabel(row[0]), role="caption" if line == 0 else "")
+        head.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        grid.addWidget(head, line, 0)
+        for place, text in enumerate(row[1:], start=1):
+            cell = named(PlainLabel(text), role="caption" if line == 0 else "")
+            cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if row[0] == _ALL_OF_THEM:
+                cell.setToolTip(plain(_ALL))
+            grid.addWidget(cell, line, place)
+    return made

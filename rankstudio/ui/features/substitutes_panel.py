@@ -1,0 +1,262 @@
+"""Which features could stand for the selected ones: a map of correlations, and what a swap costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.ui.features.substitute_sentences import SubstituteSentence, substitute_sentences
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.maps.feature_map import (
+    ColumnGroup,
+    FeatureMapPlot,
+    MapFeature,
+    MapValues,
+    ordinal,
+)
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.number_format import correlation_text
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.segmented import Segmented
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.substitutes import Substitutes
+
+NO_MODEL = tr("Run a method, or move λ, to see which features could stand for the selected ones.")
+
+_CORRELATION, _RUNS = "correlation", "runs"
+_OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
+_LEAST_SIDE, _MOST_SIDE = 150, 330  # pixels of the sentences
+_UNLIMITED = 1 << 16
+_LEAST_BESIDE, _LEAST_BELOW = 400, 330  # pixels of the panel, from which on map and sentences both have room
+_FOLLOWING = 44  # pixels of the sentences in sight above a map that has the panel's width
+_BESIDE = QBoxLayout.Direction.LeftToRight
+_NO_RUNS = tr("Which features each run selected on each fold is shown here, once a run has finished a fold.")
+
+
+class SubstitutesPanel(Panel):
+    """A map of the features in the order of their clusters, and sentences about them.
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature whose row the user picked.
+    """
+
+    inspected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Substitutes"))
+        self.setObjectName("substitutes-panel")
+        self._found: Substitutes | None = None
+        self._ids: Ints = np.empty(0, dtype=np.int64)
+        self._names: tuple[str, ...] = ()
+        self._ranks: Floats = np.empty((0, 0))
+        self._groups: tuple[ColumnGroup, ...] = ()
+        self._folds: tuple[int, ...] = ()
+        self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.switch = named(Segmented(_OPTIONS, tr("map of")), "substitutes-switch")
+        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.tools.addWidget(self.switch)
+        self._sentences = named(QWidget(), role="page")
+        self._lines = fill(QVBoxLayout(), spacing=2)
+        self._column = fill(QVBoxLayout(self._sentences), (self._lines, 1), margins=(0, 0, 4, 0), spacing=8)
+        self._scroll = named(
+            QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
+        )
+        self._scroll.setWidget(self._sentences)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setMinimumWidth(_LEAST_SIDE)
+        self._scroll.setMaximumWidth(_MOST_SIDE)
+        self._together = False
+        self._halves = fill(QBoxLayout(_BESIDE), (self.plot, 3), (self._scroll, 2), spacing=12)
+        fill(self.body, (self._halves, 1))
+        self.switch.chosen.connect(self._draw)
+        self.switch.chosen.connect(self._show_map)
+        self.plot.inspected.connect(self.inspected)
+        self.clear()
+
+    def show_substitutes(
+        self, found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+    ) -> None:
+        """Show what could stand for the features of a model.
+
+        Parameters
+        ----------
+        found : Substitutes
+        ids, names : of length n
+            Of the data's columns.
+        groups : Mapping of str to tuple of int, optional
+            Of features, by their ids: they are swapped as a whole.
+        """
+        self._found, self._ids, self._names = found, ids, tuple(names)
+        self._say(substitute_sentences(found, ids, names, groups))
+        self._draw()
+
+    @property
+    def shows_substitutes(self) -> bool:
+        """Whether there is a model of which they are shown."""
+        return self._found is not None
+
+    def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:
+        """Show which features runs selected on their folds.
+
+        Parameters
+        ----------
+        ranks : ndarray of shape (n, F)
+            By column of the data; NaN where a fold did not select the feature.
+        folds : sequence of int of length F
+            Their numbers.
+        groups : sequence of ColumnGroup
+            Which of them belong to which run.
+        """
+        self._ranks, self._folds, self._groups = ranks, tuple(folds), tuple(groups)
+        if self.switch.value() == _RUNS:
+            self._draw()
+
+    def clear(self, why: str = NO_MODEL) -> None:
+        """Show no model, but a sentence."""
+        self._found = None
+        self._say(())
+        self.set_caption("")
+        self.plot.show_nothing(why)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what is said, for tests and for screen readers."""
+        labels = self._sentences.findChildren(PlainLabel)
+        return tuple(label.text() for label in labels)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the sentences below the map where that is the longer way; a small panel scrolls to the map."""
+        super().resizeEvent(event)
+        beside = self.width() > self.height()
+        together = self.width() < scaled(_LEAST_BESIDE) and self.height() < scaled(_LEAST_BELOW)
+        if together is not self._together:
+            self._together = together
+            if together:
+                self._column.addWidget(self.plot)
+            else:
+                self._halves.insertWidget(0, self.plot, 3)
+            self._show_scroll()
+        side = self.body.contentsRect().height() - scaled(_FOLLOWING)
+        self.plot.setMinimumHeight(max(0, side) if together else 0)
+        self.plot.setMaximumHeight(max(0, side) if together else _UNLIMITED)
+        self._halves.setDirection(_BESIDE if beside else QBoxLayout.Direction.TopToBottom)
+        self._scroll.setMaximumWidth(_MOST_SIDE if beside and not together else _UNLIMITED)
+
+    def _show_scroll(self) -> None:
+        self._scroll.setVisible(self._together or self._lines.count() > 1)
+
+    @Slot()
+    def _show_map(self) -> None:
+        """Bring the map into sight where it is scrolled to."""
+        if self._together:
+            self._scroll.ensureWidgetVisible(self.plot)
+
+    @Slot()
+    def _draw(self) -> None:
+        found = self._found
+        if found is None:
+            return
+        rank = {column: place for place, column in enumerate(found.selected, start=1)}
+        features = [
+            MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
+            for column in found.columns
+        ]
+        correlation = self.switch.value() == _CORRELATION
+        self.plot.setAccessibleName(
+            tr("Correlation of features") if correlation else tr("Features by run and fold")
+        )
+        if correlation:
+            of = (
+                tr(" of {n_features}").format(n_features=found.n_features)
+                if found.n_features > len(found.columns)
+                else ""
+            )
+            self.set_caption(
+                tr("{n_columns}{of} features, by correlation inside queries").format(
+                    n_columns=len(found.columns), of=of
+                )
+            )
+            self.plot.show_map(features, self._correlations(found, features))
+        elif not self._folds:
+            self.set_caption("")
+            self.plot.show_nothing(_NO_RUNS)
+        else:
+            self.set_caption(tr("what each fold selected, in the same order"))
+            self.plot.show_map(features, self._selections(found))
+
+    def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+        r = found.correlations
+        texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
+        return MapValues(
+            np.abs(r),
+            tuple(f"{feature.name} ({feature.feature_id})" for feature in features),
+            ("",) * len(features),
+            (0.0, 1.0),
+            "|r|",
+            tuple((value, f"{value:g}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)),
+            texts,
+            tr("the same features"),
+            square=True,
+        )
+
+    def _selections(self, found: Substitutes) -> MapValues:
+        ranks = self._ranks[list(found.columns)]
+        runs = [group.label for group in self._groups for _ in range(group.size)]
+        most = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
+        middle = (1 + most) // 2
+        marks = sorted({1, middle, most})
+        return MapValues(
+            ranks,
+            tuple(
+                tr("fold {fold} of {run}").format(fold=fold, run=run)
+                for fold, run in zip(self._folds, runs, strict=True)
+            ),
+            tuple(map(str, self._folds)),
+            (float(most), 1.0),
+            tr("chosen as"),
+            tuple((float(mark), ordinal(mark)) for mark in marks),
+            tuple(
+                tuple(
+                    tr("not selected") if np.isnan(v) else tr("selected as {v}").format(v=ordinal(int(v)))
+                    for v in row
+                )
+                for row in ranks
+            ),
+            tr("fold"),
+            self._groups,
+        )
+
+    def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
+        """Write the sentences beside the map."""
+        while (item := self._lines.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for sentence in sentences:
+            if sentence.title:
+                self._lines.addWidget(self._line(sentence.title, sentence.hint))
+            self._lines.addWidget(self._line(sentence.text, sentence.hint, "caption"))
+            self._lines.addSpacing(8)
+        self._lines.addStretch(1)
+        self._show_scroll()
+        self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
+
+    def _line(self, text: str, hint: str, role: str = "") -> PlainLabel:
+        made = named(PlainLabel(text), tip=hint, role=role)
+        made.setWordWrap(True)
+        made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return made

@@ -1,1 +1,0 @@
-"""The Method page: which method, with which parameters."""

@@ -1,0 +1,362 @@
+"""A page of the window: panels between splitters, any of which can have the whole page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
+
+from rankstudio.ui.language import tr
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import Panel
+from rankstudio.ui.widgets.table import TableView
+
+GAP = 8
+"""Between panels, in logical pixels."""
+_MOST = 1 << 16  # pixels: what is more was damaged
+_LEAST = QSize(420, 320)
+
+
+@dataclass(frozen=True, eq=False)
+class _Outside:
+    """A panel that is in a window of its own: where it was, and how all panels shared the page then."""
+
+    window: PanelWindow
+    splitter: QSplitter
+    stand_in: QWidget
+    sizes: dict[QSplitter, list[int]]
+
+
+class Page(QWidget):
+    """Panels between splitters; a double click on a panel's header gives it the whole page, or takes it back.
+
+    The menu of the header also gives it a window of its own.
+
+    Parameters
+    ----------
+    name : str
+        For the program, its tests and the settings.
+    content : QSplitter
+        See `row` and `column`.
+    controllers : sequence of Controller
+        What feeds the panels.
+    foot, head : QWidget, optional
+        A line at the bottom or at the top, which stays when a panel has the page.
+
+    Attributes
+    ----------
+    failed, said : Signal(str)
+        What a controller, a table or a plot tells the user.
+    figureAsked : Signal(object)
+        The user wants a plot as a figure (Plot).
+    """
+
+    failed = Signal(str)
+    said = Signal(str)
+    figureAsked = Signal(object)
+
+    def __init__(
+        self,
+        name: str,
+        content: QSplitter,
+        controllers: Sequence[Controller] = (),
+        foot: QWidget | None = None,
+        head: QWidget | None = None,
+    ) -> None:
+        super().__init__()
+        self._controllers = controllers
+        named(self, f"{name}-page", role="ground")
+        self._content = content
+        self._alone: Panel | None = None
+        self._hidden: list[QWidget] = []
+        self._sizes: dict[QSplitter, list[int]] = {}
+        self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
+        self._windows: dict[Panel, _Outside] = {}
+        self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
+        lines = [line for line in (head, (content, 1), foot) if line is not None]
+        fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
+        for panel in content.findChildren(Panel):
+            panel.headerDoubleClicked.connect(self._toggle)
+            panel.headerMenuAsked.connect(self._show_menu)
+        for controller in controllers:
+            controller.failed.connect(self.failed)
+            controller.said.connect(self.said)
+        for table in self.findChildren(TableView):
+            table.failed.connect(self.failed)
+        for plot in self.findChildren(Plot):
+            plot.failed.connect(self.failed)
+            plot.figureAsked.connect(partial(self.figureAsked.emit, plot))
+
+    def show_again(self) -> None:
+        """Bring what comes to be seen up to date."""
+        for controller in self._controllers:
+            controller.update()
+
+    def leave(self) -> None:
+        """Let nothing more be done for what is no longer seen."""
+        for controller in self._controllers:
+            controller.leave()
+
+    def tables(self) -> list[ShownTable]:
+        """Return the tables that can be exported just now."""
+        return [shown for controller in self._controllers for shown in controller.tables()]
+
+    def plots(self) -> list[ShownPlot]:
+        """Return the plots that can be exported just now."""
+        return [shown for controller in self._controllers for shown in controller.plots()]
+
+    @property
+    def maximised(self) -> Panel | None:
+        """The panel that has the whole page; None where they share it."""
+        return self._alone
+
+    def maximise(self, panel: Panel) -> None:
+        """Give a panel the whole page."""
+        self.restore_panels()
+        if panel in self._windows:
+            return
+        self._alone = panel
+        self._sizes = {splitter: splitter.sizes() for splitter in self._splitters()}
+        for splitter in self._splitters():
+            if splitter.isAncestorOf(panel):
+                beside = (splitter.widget(position) for position in range(splitter.count()))
+                others = (o for o in beside if o is not None and o is not panel and not o.isHidden())
+                self._hidden += [other for other in others if not other.isAncestorOf(panel)]
+        for other in self._hidden:
+            other.hide()
+
+    def restore_panels(self) -> None:
+        """Let all panels share the page again."""
+        for other in self._hidden:
+            other.show()
+        for splitter, sizes in self._sizes.items():
+            splitter.setSizes(sizes)
+        self._hidden, self._sizes, self._alone = [], {}, None
+
+    def pop_out(self, panel: Panel) -> None:
+        """Give a panel a window of its own; those that stay share its room."""
+        if panel in self._windows or not self.isAncestorOf(panel):
+            return
+        self.restore_panels()
+        splitter = panel.parentWidget()
+        assert isinstance(splitter, QSplitter)
+        stand_in = QWidget()
+        sizes = {each: each.sizes() for each in self._splitters()}
+        splitter.replaceWidget(splitter.indexOf(panel), stand_in)
+        stand_in.hide()
+        window = PanelWindow(panel, self.window())
+        outside = self._windows[panel] = _Outside(window, splitter, stand_in, sizes)
+        self._show_if_used(splitter)
+        if panel.objectName() in self._geometries:
+            window.restoreGeometry(self._geometries[panel.objectName()])
+        window.closed.connect(partial(self._bring_back, panel))
+        panel.show()
+        outside.window.show()
+
+    def bring_back(self) -> None:
+        """Take all panels back from windows of their own."""
+        for outside in list(self._windows.values()):
+            outside.window.close()
+
+    def _bring_back(self, panel: Panel) -> None:
+        outside = self._windows.pop(panel)
+        self._geometries[panel.objectName()] = outside.window.saveGeometry()
+        self.restore_panels()
+        outside.splitter.replaceWidget(outside.splitter.indexOf(outside.stand_in), panel)
+        panel.show()
+        outside.stand_in.deleteLater()
+        outside.window.deleteLater()
+        self._show_if_used(outside.splitter)
+        if not self._windows:
+            for splitter, sizes in outside.sizes.items():
+                splitter.setSizes(sizes)
+
+    def _show_if_used(self, splitter: QSplitter) -> None:
+        """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
+        while True:
+            room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
+            shown = [widget is not None and not widget.isHidden() for widget in inside]
+            sizes = [size if there else 0 for size, there in zip(splitter.sizes(), shown, strict=True)]
+            if any(sizes):
+                sizes[sizes.index(max(sizes))] += room - sum(sizes)
+                splitter.setSizes(sizes)
+            parent = splitter.parentWidget()
+            if splitter is self._content or not isinstance(parent, QSplitter):
+                return
+            splitter.setVisible(any(shown))
+            splitter = parent
+
+    def _tables(self) -> list[TableView]:
+        roots = (self, *(outside.window for outside in self._windows.values()))
+        return [table for root in roots for table in root.findChildren(TableView)]
+
+    @Slot(QPoint)
+    def _show_menu(self, at: QPoint) -> None:
+        """Offer what can be done with a panel."""
+        panel = self.sender()
+        if not isinstance(panel, Panel):
+            return
+        menu = QMenu(self)
+        menu.setObjectName("panel-menu")
+        if panel in self._windows:
+            menu.addAction(tr("Back to its place"), self._windows[panel].window.close)
+        else:
+            alone = panel is self._alone
+            menu.addAction(
+                tr("Back to its place") if alone else tr("Whole page"), partial(self.toggle, panel)
+            )
+            menu.addAction(tr("Window of its own"), partial(self.pop_out, panel))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
+    def save(self, settings: Settings) -> None:
+        """Remember the sizes, and the widths of columns."""
+        for table in self._tables():
+            settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
+        for panel, outside in self._windows.items():
+            self._geometries[panel.objectName()] = outside.window.saveGeometry()
+        for name, geometry in self._geometries.items():
+            settings.set(f"panels/{name}", geometry)
+        outside_now = self._left_open or [panel.objectName() for panel in self._windows]
+        settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
+        if self._alone is None:
+            # Where panels are outside: how all shared the page before the first of them left it.
+            shared = next((outside.sizes for outside in self._windows.values()), None)
+            shared = shared or {splitter: splitter.sizes() for splitter in self._splitters()}
+            for splitter, sizes in shared.items():
+                settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
+
+    def reopen_windows(self) -> None:
+        """Give the panels a window of their own that had one the last time."""
+        names, self._left_open = self._left_open, []
+        for panel in self.findChildren(Panel):
+            if panel.objectName() in names:
+                self.pop_out(panel)
+
+    def restore(self, settings: Settings) -> None:
+        """Take the sizes of the last time."""
+        self._left_open = settings.text(f"windows/{self.objectName()}").split()
+        for panel in self.findChildren(Panel):
+            geometry = settings.bytes(f"panels/{panel.objectName()}")
+            if geometry is not None:
+                self._geometries[panel.objectName()] = geometry
+        for table in self.findChildren(TableView):
+            table.restore_widths(settings.text(f"columns/{table.objectName()}"))
+        for splitter in self._splitters():
+            text = settings.text(f"sizes/{splitter.objectName()}")
+            sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MOST]
+            if len(sizes) == splitter.count() and any(sizes):
+                splitter.setSizes(sizes)
+
+    def _splitters(self) -> list[QSplitter]:
+        return [self._content, *self._content.findChildren(QSplitter)]
+
+    @Slot()
+    def _toggle(self) -> None:
+        panel = self.sender()
+        if isinstance(panel, Panel):
+            self.toggle(panel)
+
+    def toggle(self, panel: Panel) -> None:
+        """Give a panel the whole page, or take it back from there or from its window."""
+        if panel in self._windows:
+            self._windows[panel].window.close()
+        elif panel is self._alone:
+            self.restore_panels()
+        elif self.isAncestorOf(panel):
+            self.maximise(panel)
+
+
+def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> QSplitter:
+    """Return widgets side by side, with handles between them.
+
+    Parameters
+    ----------
+    name : str
+        Under which its sizes are remembered.
+    widgets : sequence of QWidget
+    stretch : sequence of int
+        How they share what there is more than `sizes`.
+    sizes : sequence of int
+        In pixels, at first.
+    """
+    return _splitter(name, Qt.Orientation.Horizontal, widgets, stretch, sizes)
+
+
+def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> QSplitter:
+    """Return widgets under each other, as `row` has them side by side."""
+    return _splitter(name, Qt.Orientation.Vertical, widgets, stretch, sizes)
+
+
+def _splitter(
+    name: str,
+    orientation: Qt.Orientation,
+    widgets: Sequence[QWidget],
+    stretch: Sequence[int],
+    sizes: Sequence[int],
+) -> QSplitter:
+    splitter = QSplitter(orientation)
+    splitter.setObjectName(name)
+    splitter.setHandleWidth(GAP)
+    splitter.setChildrenCollapsible(False)
+    for position, widget in enumerate(widgets):
+        splitter.addWidget(widget)
+        splitter.setStretchFactor(position, stretch[position])
+    splitter.setSizes(list(sizes))
+    return splitter
+
+
+class PanelWindow(QWidget):
+    """Holds a panel until it is closed, by its frame or by Esc; commands of the main window work here too.
+
+    Parameters
+    ----------
+    panel : Panel
+        It has no parent any more.
+    main : QWidget
+        The main window, with which this one closes.
+
+    Attributes
+    ----------
+    closed : Signal()
+        The panel can go back to its place.
+    """
+
+    closed = Signal()
+
+    def __init__(self, panel: Panel, main: QWidget) -> None:
+        super().__init__(main, Qt.WindowType.Window)
+        named(self, f"{panel.objectName()}-window", role="ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
+        size = panel.size().expandedTo(_LEAST)
+        fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
+        self.resize(size)
+        self.addActions([action for action in main.findChildren(QAction) if action.shortcuts()])
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which stops runs in the main window, for closing this one."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell of it."""
+        super().closeEvent(event)
+        self.closed.emit()

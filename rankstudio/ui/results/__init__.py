@@ -1,1 +1,0 @@
-"""The Results page: what has been run."""

@@ -1,0 +1,443 @@
+"""The live curves: criterion and validation measure over k, one curve per combination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.plots.curves.curve_set import Band
+from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+from rankstudio.ui.select.chance_row import ChanceRow
+from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
+from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+
+Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
+"""Mean, lower and upper end at each k."""
+Key = int | Literal["live"]
+_LEFT_OUT = "left_out"  # key of the curve of left-out queries
+_SLIDER = 210  # pixels at most
+_ACROSS = 440  # pixels from which on sentence and box stand side by side
+_SHARE = 0.42  # of the panel, with which a title beside it can be read
+BELOW = {
+    StepKind.FEATURES: tr("features selected, k"),
+    StepKind.ITERATIONS: tr("iteration"),
+    StepKind.ROUNDS: tr("round"),
+}
+"""What the axis of the curves is."""
+X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
+"""What steps are called before their number."""
+ACT = {
+    StepKind.FEATURES: tr("click a curve to choose k"),
+    StepKind.ITERATIONS: tr("the last iteration is the model"),
+    StepKind.ROUNDS: tr("click a curve to choose a round"),
+}
+"""What a click on a curve does."""
+
+
+@dataclass
+class _Path:
+    """What one curve shows, for the criterion and every measure."""
+
+    ks: list[int] = field(default_factory=list)
+    criterion: list[float] = field(default_factory=list)
+    validation: dict[str, list[float]] = field(default_factory=dict)
+    label: str = ""
+
+
+NO_CRITERION = tr("The criterion is drawn here while a run works.")
+"""What the plot of the criterion says while it is empty."""
+
+
+NO_MEASURES = tr("The validation measure is drawn here while a run works.")
+"""What the plot of the measure says while it is empty."""
+
+
+class CurvesPanel(Panel):
+    """Two linked plots with one curve per λ.
+
+    Attributes
+    ----------
+    hint : Notice
+        What could be drawn if the data had other parts.
+    picked : Signal(object, int)
+        Key of the curve (position of its combination, or ``"live"``) and k, when the user picked a point. The
+        panel marks it only when its owner answers with :meth:`choose`.
+    """
+
+    picked = Signal(object, int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Curves"), padding=8)
+        self.setObjectName("curves-panel")
+        self._axes: tuple[Axis, ...] = ()
+        self._combinations: tuple[tuple[Any, ...], ...] = ()
+        self._step_kind = StepKind.FEATURES
+        self._several = True
+        self._selects = self._alone = False
+        self._measure, self._data_label = "MAP", ""
+        self._paths: dict[Key, _Path] = {}
+        self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
+        self._chosen: tuple[Key, int] | None = None
+        self._baseline: tuple[dict[str, float], str] = ({}, "")
+        self.slider = LambdaSlider("λ")
+        self.slider.set_compact(True)
+        self.slider.hide()
+        self.tools.addWidget(self.slider)
+        self.criterion_plot = named(CurvesPlot(theme, tr("criterion"), x_label=""), "criterion-plot")
+        self.criterion_plot.may_be_logarithmic = True
+        self.criterion_plot.best_is_least = True
+        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
+        self.validation_plot = named(validation, "validation-plot")
+        self.chance, self.left_out = ChanceRow(), LeftOutBox()
+        self.hint = named(Notice(theme, stacked=True), "curves-hint")
+        self.explain(NO_CRITERION, NO_MEASURES)
+        self._lay_out()
+        self._link()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the slider give way to the title, and what is asked for stand in a row where there is room."""
+        super().resizeEvent(event)
+        self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
+        across = self.width() >= _ACROSS
+        self._asked.setDirection(
+            QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        )
+
+    def begin(
+        self,
+        method_label: str,
+        data_label: str,
+        axes: Sequence[Axis],
+        combinations: Sequence[tuple[Any, ...]],
+        n_steps: int,
+        criterion: str = "criterion",
+        step_kind: StepKind = StepKind.FEATURES,
+        *,
+        sized: bool = True,
+        selects: bool = False,
+    ) -> None:
+        """Start anew: one empty curve per combination.
+
+        Parameters
+        ----------
+        method_label, data_label : str
+            For title and caption: "Greedy RankRLS" and "MQ2008 fold 4".
+        axes : sequence of Axis
+            Of the plan: what it tries several values of.
+        combinations : sequence of tuple
+            The values on them, a tuple for each; empty for a plan without an axis, which has one curve.
+        n_steps : int
+            The greatest k to come.
+        criterion : str
+            What the method's criterion is; "" where it has none.
+        step_kind : StepKind
+            What the curves are drawn over.
+        sized : bool
+            Whether there are features at all; a ranking that was given has none.
+        selects : bool
+            Whether the method selects features, from all queries also where queries are left out.
+        """
+        self._selects = selects
+        self.set_title(method_label)
+        self.setAccessibleName(f"{method_label} · {data_label}")
+        self._data_label = data_label
+        self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
+        self._several, self._sized = n_steps > 1, sized
+        self._below.setText(
+            " · ".join(filter(None, (self._x_title(), which_curve(self._axes, self._combinations))))
+        )
+        self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
+        self._band = None
+        self._chosen = None
+        self._baseline = {}, ""
+        self.set_caption("")
+        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
+        self.criterion_plot.setVisible(bool(criterion))
+        # A ranker's one step has all features at once: where its point lies is known when it comes.
+        x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
+        for plot in self.plots().values():
+            plot.x_name = X_NAMES[step_kind]
+            plot.set_axes(replace(plot.axes, show_x=sized))
+            plot.set_reference(None)
+            plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
+
+    def explain(self, criterion: str, validation: str) -> None:
+        """Let the plots say something while they are empty."""
+        for plot, text in ((self.criterion_plot, criterion), (self.validation_plot, validation)):
+            plot.placeholder = text
+            plot.redraw()
+
+    def set_measured(self, measured: bool, left_out: bool = False) -> None:
+        """Say whether the data have a validation part; without one there is nothing to draw of it.
+
+        ``left_out`` says that left-out training queries are measured: they are drawn then where there is no
+        such part, else beside it.
+        """
+        self._alone = left_out and not measured
+        self.validation_plot.setVisible(measured or left_out)
+        self.set_measure(self._measure)
+
+    def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
+        """Draw the best single feature as a line to compare with; no measures take it away."""
+        self._baseline = dict(measures), name
+        self._draw_baseline()
+
+    def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
+        """Let a curve grow by one point."""
+        path = self._path(key)
+        self._explain()
+        path.ks.append(k)
+        path.criterion.append(criterion)
+        for name, value in validation.items():
+            path.validation.setdefault(name, []).append(value)
+        self.criterion_plot.append(key, k, criterion)
+        if self._shown in validation:
+            self.validation_plot.append(key, k, validation[self._shown])
+        self._draw_left_out()
+
+    def set_path(
+        self,
+        key: Key,
+        ks: Sequence[int] | Ints,
+        criterion: Sequence[float] | Floats,
+        validation: Mapping[str, Sequence[float] | Floats],
+        label: str = "",
+    ) -> None:
+        """Replace a whole curve.
+
+        Parameters
+        ----------
+        key : int or "live"
+        ks, criterion : sequence of shape (K,)
+        validation : mapping of str to sequence of shape (K,)
+            By measure.
+        label : str
+            What the ``"live"`` path is called; the others are named after their combinations.
+        """
+        self._paths[key] = _Path(
+            [int(k) for k in ks],
+            [float(c) for c in criterion],
+            {name: [float(v) for v in measured] for name, measured in validation.items()},
+            label,
+        )
+        self._explain()
+        self._draw(key)
+        if self._chosen is not None and self._chosen[0] == key:
+            self._mark()
+
+    def remove_path(self, key: Key) -> None:
+        """Take a curve away."""
+        if self._paths.pop(key, None) is not None:
+            for plot in self.plots().values():
+                plot.remove_curve(key)
+
+    def set_band(self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]) -> None:
+        """Show mean and interval over folds, of the criterion and of every measure."""
+        self._band = ([int(k) for k in ks], criterion, validation)
+        self._draw_band()
+
+    def set_permuted(self, ks: Sequence[int] | Ints, found: CriterionBand | None) -> None:
+        """Show between which values the permuted criterion lies; None takes that away."""
+        plot = self.criterion_plot
+        if found is not None:
+            ends = found.mean, found.low, found.high
+            of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*ends, found.p_values))
+            plot.band = Band(np.array(ks[: found.mean.size], dtype=np.float64), *of_each)
+            plot.mark_dirty()
+        elif plot.band is not None and plot.band.p_values is not None:
+            plot.band = None
+            plot.mark_dirty()
+
+    def set_measure(self, name: str) -> None:
+        """Show another measure."""
+        self._measure = name
+        title = tr("left-out {name}") if self._alone else tr("validation {name}")
+        self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
+        for key in self._paths:
+            self._draw(key)
+        self._draw_band()
+        self._draw_baseline()
+        self._mark()
+
+    def select(self, key: Key | None, k: int = 0) -> None:
+        """Mark the current choice in both plots; None takes the mark away."""
+        self._chosen = None if key is None else (key, k)
+        self._mark()
+
+    def label(self, key: Key) -> str:
+        """Return how a curve is called: "λ = 2⁶"."""
+        if key == LIVE:
+            return self._paths[key].label if key in self._paths else ""
+        return (
+            combination_label(self._axes, self._combinations[key]) if self._combinations else ""
+        ) or "path"
+
+    def plots(self) -> dict[str, CurvesPlot]:
+        """Return the plots by name, for export."""
+        return {"criterion": self.criterion_plot, "validation": self.validation_plot}
+
+    def _lay_out(self) -> None:
+        row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
+        self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
+        self._below.setWordWrap(True)  # or the form would give way to a long name
+        self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
+        self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
+        fill(self.body, self.hint, (row, 1), self._below, self._asked, spacing=2)
+
+    def _link(self) -> None:
+        for plot in self.plots().values():
+            plot.picked.connect(self._on_picked)
+        self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
+        self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
+        self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
+        self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
+
+    def _explain(self) -> None:
+        """Say in the caption how to use the curves, once there is one."""
+        if not self.caption():
+            self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
+
+    def _x_title(self) -> str:
+        """Return what the axis of both plots is; of a model that has all features at once, their number."""
+        if not self._sized:
+            return tr("a given ranking: no features")
+        return BELOW[self._step_kind] if self._several else tr("features of the model")
+
+    def _how_to_act(self) -> str:
+        """Return what a click does; "" where there is only one model."""
+        if self._several:
+            return ACT[self._step_kind]
+        return tr("click a point to choose another model") if len(self._combinations) > 1 else ""
+
+    def _path(self, key: Key) -> _Path:
+        return self._paths.setdefault(key, _Path())
+
+    @property
+    def _shown(self) -> str:
+        """The name of what the curves show."""
+        return left_out_name(self._measure) if self._alone else self._measure
+
+    def _draw_left_out(self) -> None:
+        """Draw beside the validation of the chosen path, or the only one, that of left-out queries."""
+        lone = next(iter(self._paths), 0) if len(self._paths) == 1 else None
+        key = self._chosen[0] if self._chosen else lone
+        path = self._paths.get(key) if key is not None else None
+        values = path.validation.get(left_out_name(self._measure), []) if path and not self._alone else []
+        xs = path.ks[: len(values)] if path else []
+        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
+        self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
+        self.validation_plot.mark_dirty()
+
+    def _draw(self, key: Key) -> None:
+        path = self._path(key)
+        values = path.validation.get(self._shown, [])
+        self.criterion_plot.set_curve(key, path.ks, path.criterion)
+        self.validation_plot.set_curve(key, path.ks[: len(values)], values)
+        if key == LIVE:
+            for plot in self.plots().values():
+                plot.family[key].label = self.label(key)
+
+    def _draw_band(self) -> None:
+        if self._band is None:
+            return
+        ks, criterion, validation = self._band
+        self.criterion_plot.set_band(ks, *criterion)
+        if self._shown in validation:
+            self.validation_plot.set_band(ks, *validation[self._shown])
+
+    def _draw_baseline(self) -> None:
+        measures, name = self._baseline
+        value = measures.get(self._shown)
+        self.validation_plot.set_reference(value, tr("best single feature: {name}").format(name=name))
+
+    def _mark(self) -> None:
+        self._draw_left_out()
+        if self._chosen is None:
+            for plot in self.plots().values():
+                plot.select(None)
+            return
+        key, k = self._chosen
+        self.criterion_plot.select(key, k)
+        self.validation_plot.select(key, k, self._note(key, k))
+
+    def _note(self, key: Key, k: int) -> tuple[str, ...]:
+        path = self._path(key)
+        values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
+        if k not in values:
+            return ()
+        named = [self.label(key)] if self._axes or key == LIVE else []
+        size = [f"{X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
+        where = " · ".join(size)
+        validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
+        said = [(left_out if self._alone else validated, values[k])]
+        beside = [] if self._alone else path.validation.get(left_out_name(self._measure), [])
+        said += [(left_out, value) for x, value in zip(path.ks, beside, strict=False) if x == k]
+        return where, *(text.format(measure=self._measure, values=value) for text, value in said)
+
+    @Slot(object, object)
+    def _on_picked(self, key: Key, k: object) -> None:
+        self.picked.emit(key, int(k))  # type: ignore[call-overload]
+
+
+def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
+    """Return which curve is which; "" for a single one."""
+    if len(combinations) < 2:
+        return ""
+    varied = varied_axes(combinations)
+    if len(varied) > 1:
+        return tr("one curve per combination, the first dark … the last bright")
+    axis = axes[varied[0]]
+    first, last = (axis_value(axis, combinations[place][varied[0]]) for place in (0, -1))
+    return tr("one curve per {label}, {first} dark … {last} bright").format(
+        label=tr(axis.label), first=first, last=last
+    )
+
+
+class LeftOutBox(QCheckBox):
+    """A box to tick, which tells how far the measuring is."""
+
+    def __init__(self) -> None:
+        super().__init__(tr("Left-out queries"))
+        named(self, "left-out-box")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
+        self.hide()
+
+    def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
+        """Show whether they are asked for, and how much of the path is measured; None where nothing is.
+
+        ``waiting`` says that a run works, which comes first.
+        """
+        self.setChecked(asked)
+        text = tr("Left-out queries")
+        self.setAccessibleName(text)
+        told = tr(
+            "Measure the chosen models on the training queries too, each ranked by the model learned "
+            "without it, and draw that beside the validation"
+        )
+        if waiting:
+            told = tr("They are measured when the run is done")
+            text = tr("Left-out: waiting")
+        elif share is not None:
+            text = tr("Left-out: {share:.0%}").format(share=share)
+        self.setText(text)
+        self.setToolTip(told)

@@ -1,0 +1,499 @@
+"""Form fields made from the catalog's parameters: label, editor, tooltip, inline error and reset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLineEdit,
+    QMenu,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+    QWidgetAction,
+)
+
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.support.escaping import html_text
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import PlainLabel, shortened
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.layout import named
+
+USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
+"""The measures that a field offers; any other can be typed."""
+_MORE = dict.fromkeys(
+    (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), tr("; several, with commas between them, are each tried")
+)
+_RESET_SIDE = 20
+_ROW = 28
+_LEAST_EDITOR = 80  # pixels: long labels and a narrow panel leave no more
+TIGHT = "padding: 0; min-height: 0;"
+"""Style of small square buttons, whose icon would not fit beside a text's padding."""
+_SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
+_ASK = tr("tick several")
+_USUAL_PROTOCOLS = (
+    GIVEN,
+    "5-fold",
+    "10-fold",
+    LEAVE_QUERY_OUT,
+    "split 60/20/20",
+    "nested 20",
+    "nested 5-fold",
+    "5-fold, nested 5-fold",
+)
+
+
+def tooltip(parameter: Parameter) -> str:
+    """Return what hovering over a field tells: help, symbol, source, range and default, as rich text."""
+    rows = [
+        (tr("symbol"), parameter.symbol),
+        (tr("source"), parameter.source),
+        (tr("range"), _range(parameter)),
+        (tr("default"), parameter.said(parameter.default)),
+    ]
+    lines = "".join(f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text)
+    return f"<p style='max-width: 340px'>{html_text(shortened(parameter.help))}{lines}</p>"
+
+
+def _range(parameter: Parameter) -> str:
+    """Return the range in words; "" where the field itself shows what there is."""
+    if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
+        return ""
+    return parameter.expected + _MORE.get(parameter.kind, "")
+
+
+class Field(QWidget):
+    """One parameter in the form. It only ever holds a valid value.
+
+    Parameters
+    ----------
+    theme : Theme
+    parameter : Parameter
+        Of the catalog.
+    editor : QWidget
+        What the user edits with; subclasses make it and wire it to :meth:`take`.
+
+    Attributes
+    ----------
+    edited : Signal(object)
+        A new valid value was entered.
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, theme: Theme, parameter: Parameter, editor: QWidget) -> None:
+        super().__init__()
+        self.theme = theme
+        self.parameter = parameter
+        self.editor = editor
+        self._value = parameter.validate(parameter.default)
+        self.setObjectName(f"field-{parameter.name}")
+        self.label = named(PlainLabel(parameter.label), role="field")
+        self.error = named(PlainLabel(), f"error-{parameter.name}", role="error")
+        self.reset_button = named(
+            QToolButton(),
+            f"reset-{parameter.name}",
+            tr("Reset {label} to its default").format(label=parameter.label),
+            tr("Back to the default: {parameter}").format(parameter=parameter.said(parameter.default)),
+            "quiet",
+        )
+        self._lay_out()
+        self._name_parts()
+        self.reset_button.clicked.connect(self.reset)
+
+    @property
+    def value(self) -> Any:
+        """The last valid value."""
+        return self._value
+
+    @property
+    def has_error(self) -> bool:
+        """Whether what stands in the editor is not a value."""
+        return bool(self.error.text())
+
+    def set_value(self, value: Any) -> None:
+        """Show a value without telling anybody; an error goes away."""
+        self._value = self.parameter.validate(value)
+        self._refresh()
+
+    def commit(self) -> bool:
+        """Take what stands in the editor, as leaving it would; tell whether it is valid."""
+        return not self.has_error
+
+    @Slot(object)
+    def enter(self, raw: Any) -> None:
+        """Take what the user entered: a valid new value is told, an invalid one is explained."""
+        try:
+            value = self.check(raw)
+        except ParameterError as error:
+            self.show_error(str(error))
+            return
+        changed = value != self._value
+        self._value = value
+        self._refresh()
+        if changed:
+            self.edited.emit(value)
+
+    def check(self, raw: Any) -> Any:
+        """Return the value that was meant; ParameterError where there is none."""
+        return self.parameter.validate(raw)
+
+    @Slot()
+    def reset(self) -> None:
+        """Go back to the default."""
+        self.enter(self.parameter.default)
+
+    def show_value(self) -> None:
+        """Put the value into the editor; subclasses say how."""
+        raise NotImplementedError
+
+    def show_error(self, sentence: str) -> None:
+        """Explain below the editor why its contents are not a value; "" takes that away."""
+        self.error.setText(sentence)
+        self.error.setVisible(bool(sentence))
+        self.editor.setAccessibleDescription(sentence or self.parameter.help)
+        if self.editor.property("invalid") != bool(sentence):
+            self.editor.setProperty("invalid", bool(sentence))
+            self.editor.style().unpolish(self.editor)
+            self.editor.style().polish(self.editor)
+
+    def _refresh(self) -> None:
+        self.show_error("")
+        self.show_value()
+        self.reset_button.setVisible(self._value != self.parameter.default)
+
+    def _lay_out(self) -> None:
+        self.error.setWordWrap(True)
+        self.error.hide()
+        self.reset_button.setStyleSheet(TIGHT)
+        self.reset_button.setFixedSize(_RESET_SIDE, _ROW)
+        self.reset_button.setIconSize(QSize(14, 14))
+        self.reset_button.hide()
+        self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+        self.grid = grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(2)
+        grid.setVerticalSpacing(3)
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addWidget(self.label, 0, 0, top)
+        grid.addWidget(self.reset_button, 0, 1, top | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(self.editor, 0, 2)
+        grid.addWidget(self.error, 1, 0, 1, 3)
+        grid.setColumnMinimumWidth(1, _RESET_SIDE)
+        grid.setColumnStretch(2, 1)
+        self.editor.setMinimumWidth(scaled(_LEAST_EDITOR))
+
+    def _name_parts(self) -> None:
+        text = tooltip(self.parameter)
+        self.label.setBuddy(self.editor)
+        self.label.setToolTip(text)
+        named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
+        self.editor.setAccessibleDescription(self.parameter.help)
+        self.setTabOrder(self.editor, self.reset_button)
+
+
+class HintedLineEdit(QLineEdit):
+    """A line of text with a muted remark at its right end, such as "11 values"."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hint = ""
+
+    def set_hint(self, hint: str) -> None:
+        """Show a remark; "" shows none."""
+        self._hint = hint
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the remark where the text leaves room for it."""
+        super().paintEvent(event)
+        metrics = self.fontMetrics()
+        room = self.width() - 34 - metrics.horizontalAdvance(self.text())
+        if self._hint and metrics.horizontalAdvance(self._hint) <= room:
+            painter = QPainter(self)
+            painter.setPen(self.palette().placeholderText().color())
+            place = self.rect().adjusted(10, 0, -10, 0)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._hint)
+
+
+class TypedField(Field):
+    """A value that is written as text, and taken on Enter or on leaving the field."""
+
+    def typed(self) -> str:
+        """Return what is written in the editor."""
+        raise NotImplementedError
+
+    def written(self) -> str:
+        """Return the value as a user would write it."""
+        return self.parameter.format(self._value)
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written."""
+        if self.typed() != self.written():
+            self.enter(self.typed())
+        elif self.has_error:
+            self._refresh()
+        return not self.has_error
+
+
+class LineField(TypedField):
+    """A grid or a number, written in a line."""
+
+    editor: HintedLineEdit
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, HintedLineEdit())
+        self.editor.setPlaceholderText(parameter.none_label)
+        self.editor.editingFinished.connect(self.commit)
+        self.editor.textEdited.connect(self._follow_typing)
+        self._refresh()
+
+    def typed(self) -> str:
+        """Return what is written in the line."""
+        return self.editor.text()
+
+    def show_value(self) -> None:
+        """Write the value as a user would."""
+        self.editor.setText(self.written())
+        self.editor.setCursorPosition(0)
+        self._show_hint(self._value)
+
+    @Slot(str)
+    def _follow_typing(self, text: str) -> None:
+        """While typing: an error goes as soon as it is mended, and comes only when the field is left."""
+        try:
+            self._show_hint(self.parameter.validate(text))
+        except ParameterError:
+            self.editor.set_hint("")
+            return
+        self.show_error("")
+
+    def _show_hint(self, value: Any) -> None:
+        number = len(self.parameter.values(value))
+        self.editor.set_hint(tr("{number} values").format(number=number) if number > 1 else "")
+
+
+class SwitchField(Field):
+    """Yes or no; half ticked where a plan tries both."""
+
+    editor: QCheckBox
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, QCheckBox())
+        self.editor.clicked.connect(self.enter)
+        self.editor.setMinimumHeight(_ROW)
+        self._refresh()
+
+    def show_value(self) -> None:
+        """Tick, untick, or say that both are tried."""
+        if self.parameter.several(self._value):
+            self.editor.setCheckState(Qt.CheckState.PartiallyChecked)
+            self.editor.setText(tr("both"))
+        else:
+            self.editor.setTristate(False)
+            self.editor.setChecked(bool(self._value))
+            self.editor.setText("")
+
+
+class ChoiceField(Field):
+    """One of a few."""
+
+    editor: QComboBox
+
+    def __init__(
+        self, theme: Theme, parameter: Parameter, lacking: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        super().__init__(theme, parameter, choice_box(parameter.choices, lacking))
+        self.editor.activated.connect(self._take_current)
+        self._refresh()
+
+    def show_value(self) -> None:
+        """Select the value's label."""
+        self.editor.setCurrentIndex(self.editor.findData(self._value))
+
+    def set_choices(self, parameter: Parameter) -> None:
+        """Offer other choices, and show the default of them."""
+        self.parameter = parameter
+        self.editor.clear()
+        for key, label in parameter.choices:
+            self.editor.addItem(label, key)
+        self.set_value(parameter.default)
+
+    @Slot()
+    def _take_current(self) -> None:
+        self.enter(self.editor.currentData())
+
+
+class EditableField(TypedField):
+    """One of the usual values, or any other, typed."""
+
+    editor: QComboBox
+
+    def __init__(self, theme: Theme, parameter: Parameter, usual: Sequence[str]) -> None:
+        super().__init__(theme, parameter, choice_box(tuple((name, name) for name in usual)))
+        self.editor.setEditable(True)
+        self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.editor.activated.connect(self.commit)
+        line = self.editor.lineEdit()
+        assert line is not None  # an editable box has one
+        line.setAccessibleName(parameter.label)
+        line.editingFinished.connect(self.commit)
+        self._refresh()
+
+    def typed(self) -> str:
+        """Return what is written in the box."""
+        return self.editor.currentText()
+
+    def show_value(self) -> None:
+        """Write the value, or several."""
+        self.editor.setCurrentText(self.written())
+
+
+def measure_field(theme: Theme, parameter: Parameter) -> EditableField:
+    """Return a field for a measure."""
+    return EditableField(theme, parameter, USUAL)
+
+
+class ChoicesField(ChoiceField):
+    """One of a few; "several…" at the end of the list opens boxes to tick.
+
+    What is ticked is taken when the boxes are left; several choices are shown as one item more.
+    """
+
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        self._boxes: dict[str, QCheckBox] = {}
+        self._menu: QMenu | None = None
+        super().__init__(theme, parameter)
+
+    def show_value(self) -> None:
+        """Select the value's label, or that of several values."""
+        box, choices = self.editor, self.parameter.choices
+        while box.count() > len(choices):
+            box.removeItem(box.count() - 1)
+        several = self.parameter.several(self._value)
+        if several:
+            box.addItem(self.parameter.format(self._value), _SEVERAL)
+        box.addItem(tr("several…"), _ASK)
+        box.setCurrentIndex(box.findData(_SEVERAL if several else self._value))
+
+    def menu(self) -> QMenu:
+        """Return the boxes to tick, those of the present value ticked."""
+        if self._menu is None:
+            self._menu = self._make_menu()
+        present = self.parameter.values(self._value)
+        for key, tick in self._boxes.items():
+            tick.setChecked(key in present)
+        return self._menu
+
+    def _make_menu(self) -> QMenu:
+        said = tr("{label}: several, each of which is tried").format(label=self.parameter.label)
+        menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(12, 8, 12, 8)
+        for key, label in self.parameter.choices:
+            self._boxes[key] = QCheckBox(label)
+            column.addWidget(self._boxes[key])
+        action = QWidgetAction(menu)
+        action.setDefaultWidget(page)
+        menu.addAction(action)
+        menu.aboutToHide.connect(self._take_ticked)
+        return menu
+
+    @Slot()
+    def _take_current(self) -> None:
+        asked = self.editor.currentData() == _ASK
+        if asked or self.editor.currentData() == _SEVERAL:
+            self.show_value()  # what stands there stays until other boxes are ticked
+        else:
+            super()._take_current()
+        if asked:
+            self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
+            next(iter(self._boxes.values())).setFocus()
+
+    @Slot()
+    def _take_ticked(self) -> None:
+        ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
+        present = self.parameter.values(self._value)
+        if ticked and set(ticked) != set(present):
+            self.enter(ticked)
+
+
+def _protocol() -> Parameter:
+    """Return the protocol as a parameter."""
+    return Parameter(
+        name="protocol",
+        label=tr("folds"),
+        kind=Kind.CHOICE,
+        default=GIVEN,
+        help=(
+            tr(
+                "How the folds come about. “given”: as the files have them. “5-fold”: all queries "
+                "dealt to five parts, each the test part once. “leave-query-out”: each query tested "
+                "by all others. “split 60/20/20”: percents of train, validation and test. “nested "
+                "20”: a fold without validation gets that percent of its training queries. “10-fold, "
+                "nested 5-fold”: inner folds of each training part validate. A query is never "
+                "divided."
+            )
+        ),
+        choices=tuple((protocol, protocol) for protocol in _USUAL_PROTOCOLS),
+    )
+
+
+class ProtocolField(EditableField):
+    """How the folds come about."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._refused = False
+        super().__init__(theme, _protocol(), _USUAL_PROTOCOLS)
+
+    def check(self, raw: Any) -> Any:
+        """Return the protocol as a plan writes it; ParameterError where it is none."""
+        try:
+            return str(parse_protocol(str(raw)))
+        except PlanError as error:
+            raise ParameterError(self.parameter.label, raw, _expected(error)) from error
+
+    def set_value(self, value: Any) -> None:
+        """Show a protocol without telling anybody; that the data refuse this one stays said."""
+        if value != self._value or not self._refused:
+            self._value = value
+            self._refresh()
+
+    def refuse(self, why: str) -> None:
+        """Say that the data cannot be divided so, which no other text in the box would mend."""
+        self.show_error(why)
+        self._refused = True
+
+    @Slot()
+    def commit(self) -> bool:
+        """Take what is written in the box; a protocol that the data refuse stays refused."""
+        return not (self._refused and self.typed() == self.written()) and super().commit()
+
+    def written(self) -> str:
+        """Return the protocol."""
+        return str(self._value)
+
+    def show_value(self) -> None:
+        """Write the protocol."""
+        self._refused = False
+        super().show_value()
+
+
+def _expected(error: PlanError) -> str:
+    """Return what an error of the protocol expected, without what the field says itself."""
+    return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]

@@ -1,0 +1,387 @@
+"""The method and its parameters: a form that is generated from the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from rankstudio.engine.data.feature_groups import groups_in_words
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
+from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
+from rankstudio.engine.methods.catalog import (
+    GIVEN,
+    Kind,
+    Method,
+    Parameter,
+    method,
+    methods,
+    refusal_of_groups,
+)
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.support.escaping import html_text
+from rankstudio.ui.language import tr
+from rankstudio.ui.select.features_field import FeaturesField
+from rankstudio.ui.select.fields import ChoiceField, Field, ProtocolField
+from rankstudio.ui.select.section import ParameterSection
+from rankstudio.ui.style.plain_text import PlainLabel, shortened
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel, RemovableNote
+from rankstudio.ui.widgets.layout import fill, named
+
+_OWN = ""
+
+
+def _method_choice() -> Parameter:
+    """Return the choice of a method as a parameter."""
+    return Parameter(
+        name="method",
+        label=tr("method"),
+        kind=Kind.CHOICE,
+        default=methods()[0].key,
+        help=tr("What is run. Each method keeps the parameters that were entered for it."),
+        choices=tuple((entry.key, entry.label) for entry in (*methods(), *reversed(GIVEN))),
+    )
+
+
+def _ranker_choice() -> Parameter:
+    """Return the choice of who ranks with the selected features as a parameter."""
+    rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
+    return Parameter(
+        name="ranked_by",
+        label=tr("ranked by"),
+        kind=Kind.CHOICE,
+        default=_OWN,
+        help=(
+            tr(
+                "What ranks with the selected features, for every number of them: the model that the "
+                "method learns itself, or any ranker, so that selections can be compared by one and "
+                "the same ranker."
+            )
+        ),
+        choices=((_OWN, tr("its own model")), *rankers),
+    )
+
+
+def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
+    """Return the protocol's "choose by" as a parameter, for the measures that a plan reports.
+
+    ``left_out`` says whether those of left-out training queries can choose, too.
+    """
+    choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
+    if left_out:
+        choices += tuple((left_out_name(name), tr("left-out {name}").format(name=name)) for name in measures)
+    return Parameter(
+        name="select_by",
+        label=tr("choose by"),
+        kind=Kind.CHOICE,
+        default=measures[0],
+        help=(
+            tr(
+                "What chooses the parameters and the number of features: a measure on the validation "
+                "part; of RankRLS also one of the training queries, each ranked by the model learned "
+                "without it (leave-query-out); or the method's own criterion. Ties go to the smaller λ, "
+                "then to fewer features."
+            )
+        ),
+        choices=(*choices, (CRITERION, tr("criterion"))),
+    )
+
+
+def _rule(present: str) -> Parameter:
+    """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
+    usual = [BEST, ONE_SE, *(tr("at most {k}").format(k=k) for k in (5, 10, 20))]
+    labels = {BEST: tr("the best"), ONE_SE: tr("within one standard error")}
+    rules = dict.fromkeys([*usual, present])
+    return Parameter(
+        name="rule",
+        label=tr("take"),
+        kind=Kind.CHOICE,
+        default=BEST,
+        help=(
+            tr(
+                "Which model is chosen: the best on the validation part, the smallest that is within "
+                "one standard error of the best over the validation queries, or the best of at most "
+                "so many features."
+            )
+        ),
+        source="Breiman et al. 1984",
+        choices=tuple((rule, labels.get(rule, tr("the best of {rule}").format(rule=rule))) for rule in rules),
+    )
+
+
+class _FieldsArea(QScrollArea):
+    """Scrolls fields up and down, and is never narrower than they can be."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least width of the fields beside the bar."""
+        fields, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        room = bar + (fields.minimumSizeHint().width() if fields is not None else 0)
+        return QSize(room, super().minimumSizeHint().height())
+
+
+class MethodForm(Panel):
+    """Method, its parameters, who ranks with what it selects, and how the model is chosen.
+
+    The form keeps one set of fields for each method that was shown, so that going to another method and back
+    loses nothing.
+
+    Attributes
+    ----------
+    edited : Signal(object)
+        Attributes of the plan by name, all valid, after the user changed any: "protocol", "select_by" or
+        "rule"; else all of "method", "parameters", "ranker" and "ranker_parameters".
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Method"), padding=0)
+        self.setObjectName("method-form")
+        lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
+        lacking[GIVEN_SCORES.key] = tr("Scores of another program are added in the menu Run.")
+        lacking[GIVEN_MODEL.key] = tr("A model of a file is opened in the menu File.")
+        self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
+        self._method = ChoiceField(theme, _method_choice(), lacking)
+        self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
+        self._method.editor.insertSeparator(len(methods()) + 1)  # one separator stands before it
+        self._ranker = ChoiceField(theme, _ranker_choice(), lacking)
+        self._protocol = ProtocolField(theme)
+        self._select_by = ChoiceField(theme, _select_by(("MAP",)))
+        self._rule = ChoiceField(theme, _rule(BEST))
+        theme.restyled.connect(self._align)
+        self._groups = named(PlainLabel(), "groups-note", role="caption")
+        self._groups.setWordWrap(True)
+        self._groups.hide()
+        self._preferences = RemovableNote(theme, "preferences-note", tr("Learn from labels again"))
+        self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
+        self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
+        self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
+        self._page = named(QWidget(), role="page")
+        self._scroll = named(_FieldsArea(), "method-scroll")
+        self._lay_out()
+        for section in (self._own, self._ranker_section):
+            section.edited.connect(self._tell_edit)
+        self._method.edited.connect(self._tell_choice)
+        self._ranker.edited.connect(self._tell_choice)
+        for field in (self._protocol, self._select_by, self._rule):
+            field.edited.connect(partial(self._tell_attribute, field.parameter.name))
+        self._reset.clicked.connect(self.reset)
+        self._show()
+
+    def method_key(self) -> str:
+        """Return the key of the method that is shown."""
+        return str(self._method.value)
+
+    def ranker_key(self) -> str:
+        """Return the key of the ranker that ranks with the selected features, "" for the method's own."""
+        return str(self._ranker.value) if method(self.method_key()).selects else _OWN
+
+    def values(self) -> dict[str, Any]:
+        """Return the parameters of the method that is shown; a field in error has its last valid value."""
+        return self._own.values()
+
+    def ranker_values(self) -> dict[str, Any]:
+        """Return the parameters of the ranker, none without one."""
+        return self._ranker_section.values() if self.ranker_key() else {}
+
+    def select_by(self) -> str:
+        """Return what chooses the model."""
+        return str(self._select_by.value)
+
+    def field(self, name: str) -> Field:
+        """Return the field of a parameter that is shown, or one that every method has.
+
+        Those are "method", "ranked_by", "protocol", "select_by" and "rule". The ranker's are called
+        "ranker-C" and the like.
+        """
+        fixed = {
+            "method": self._method,
+            "ranked_by": self._ranker,
+            "protocol": self._protocol,
+            "select_by": self._select_by,
+            "rule": self._rule,
+        }
+        if name in fixed:
+            return fixed[name]
+        ranked = name.startswith("ranker-")
+        return self._ranker_section.fields[name.removeprefix("ranker-")] if ranked else self._own.fields[name]
+
+    def set_plan(self, plan: Plan) -> None:
+        """Show a plan, telling nobody."""
+        self._method.set_value(plan.method)
+        if plan.entry.selects:  # else it is kept for the next method that does
+            self._ranker.set_value(plan.ranker)
+        self._show()
+        self._own.set_values(plan.parameters)
+        self._ranker_section.set_values(plan.ranker_parameters)
+        self._offer(plan)
+        grouped = bool(plan.groups) and (plan.entry.selects or not plan.entry.groups)
+        self._groups.setText(groups_text(plan) if grouped else files_text(plan))
+        self._groups.setVisible(grouped or bool(plan.scores))
+        entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
+        self._preferences.say(preferences_in_words(plan.preferences, entries) if plan.preferences else "")
+        self._update_reset()
+
+    def refuse_protocol(self, why: str) -> None:
+        """Say below the protocol why the data cannot be divided so."""
+        self._protocol.refuse(why)
+        self._scroll.ensureWidgetVisible(self._protocol)
+
+    def go_to(self, name: str) -> None:
+        """Let the user write into a field."""
+        field = self.field(name)
+        self._scroll.ensureWidgetVisible(field)
+        field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
+        """Say which features the data have, for the fields that name some."""
+        self._own.set_features(ids, names)
+
+    def commit(self) -> bool:
+        """Take what is still being typed and tell whether all of it is valid; else go to the first error.
+
+        To be called before a run: a shortcut starts one without leaving the field.
+        """
+        wrong = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
+        if wrong:
+            wrong[0].editor.setFocus()
+        return not wrong
+
+    @Slot()
+    def reset(self) -> None:
+        """Set all parameters that are shown to their defaults, as one edit."""
+        before = self.values(), self.ranker_values()
+        for field in self._parameter_fields():
+            field.set_value(field.parameter.default)
+        if (self.values(), self.ranker_values()) != before:
+            self._tell()
+
+    def _lay_out(self) -> None:
+        said = self._groups, self._preferences
+        method_fields = (self._method, *said, self._own, self._ranker, self._ranker_section)
+        choice_fields = (self._protocol, self._select_by, self._rule)
+        column = QVBoxLayout(self._page)
+        fill(column, *method_fields, *choice_fields, 1, margins=(12, 12, 12, 12), spacing=6)
+        scroll = self._scroll
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(self._page)
+        self.set_content(scroll)
+
+    def _show(self) -> None:
+        """Show the fields of the method and of the ranker."""
+        entry, ranker = method(self.method_key()), self.ranker_key()
+        self._ranker.setVisible(entry.selects)
+        for field in (self._select_by, self._rule):  # of what was given there is one model
+            field.setVisible(not entry.given)
+        self._own.show_method(entry, without_ranking=bool(ranker))
+        self._ranker_section.show_method(method(ranker) if ranker else None)
+        self.set_caption(entry.citation)
+        self._method.editor.setToolTip(about(entry))
+        self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
+        self._align()
+        self._order_tabs()
+        self._update_reset()
+
+    def _parameter_fields(self) -> list[Field]:
+        return [*self._own.shown(), *self._ranker_section.shown()]
+
+    def _all_fields(self) -> Iterator[Field]:
+        yield self._method
+        yield from self._own.shown()
+        if method(self.method_key()).selects:
+            yield self._ranker
+        yield from self._ranker_section.shown()
+        yield self._protocol
+        if not method(self.method_key()).given:
+            yield self._select_by
+            yield self._rule
+
+    @Slot()
+    def _align(self) -> None:
+        """Give all labels the width of the longest one shown."""
+        fields = list(self._all_fields())
+        width = max(field.label.sizeHint().width() for field in fields)
+        for field in fields:
+            field.label.setFixedWidth(width)
+        self._scroll.updateGeometry()
+
+    def _order_tabs(self) -> None:
+        order = [part for field in self._all_fields() for part in (field.editor, field.reset_button)]
+        for before, after in pairwise(order):
+            QWidget.setTabOrder(before, after)
+
+    def _offer(self, plan: Plan) -> None:
+        """Offer the measures of a plan under "choose by", and its rule."""
+        chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out)
+        offered = {self._select_by: chooses, self._rule: _rule(plan.rule)}
+        for field, parameter in offered.items():
+            if parameter != field.parameter:
+                field.set_choices(parameter)
+            field.set_value(getattr(plan, parameter.name))
+        self._protocol.set_value(plan.protocol)
+
+    @Slot(object)
+    def _tell_choice(self, _key: object) -> None:
+        self._show()
+        self._tell()
+
+    @Slot(object)
+    def _tell_edit(self, edited: Field) -> None:
+        """Tell an edit; a feature that one field has taken leaves the other ones."""
+        if isinstance(edited, FeaturesField):
+            for field in self._own.shown():
+                if isinstance(field, FeaturesField) and field is not edited:
+                    field.without(edited.value)
+        self._tell()
+
+    def _tell_attribute(self, name: str, value: object) -> None:
+        self.edited.emit({name: value})
+
+    def _tell(self) -> None:
+        self._update_reset()
+        self.edited.emit(
+            {
+                "method": self.method_key(),
+                "parameters": self.values(),
+                "ranker": self.ranker_key(),
+                "ranker_parameters": self.ranker_values(),
+            }
+        )
+
+    def _update_reset(self) -> None:
+        changed = any(
+            field.value != field.parameter.validate(field.parameter.default)
+            for field in self._parameter_fields()
+        )
+        self._reset.setVisible(changed)
+
+
+def groups_text(plan: Plan) -> str:
+    """Return how the method takes the plan's groups of features, or why it cannot."""
+    said = plan.entry.group_rule or refusal_of_groups(plan.entry, len(plan.groups))
+    return tr("Groups: {groups_in_words}. {said}").format(
+        groups_in_words=groups_in_words(plan.groups), said=said
+    )
+
+
+def files_text(plan: Plan) -> str:
+    """Return what a plan ranks by that was given, and from where; "" for nothing of the kind."""
+    if not plan.scores:
+        return ""
+    return tr("{name}, read from {path}").format(name=plan.scores["name"], path=plan.scores["path"])
+
+
+def about(entry: Method) -> str:
+    """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
+    formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
+    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(tr(entry.summary))}</p>{formula}"

@@ -1,0 +1,283 @@
+"""Scores and models of files as runs: asked for or dropped, named, read in the background, and queued."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.data.compression import without_ending
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import DataError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.export.model_folder import fold_of_name, models_in
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.layout import fill, named
+
+_FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
+PlanOf = Callable[[Plan, str, Path, FoldedDataset], tuple[Plan, tuple[int, ...]]]
+"""Returns the plan of a run called by a name, of a place, and the folds that it leaves out."""
+_WIDTH = 460
+_LONGEST = 200  # letters of a name
+
+
+class GivenController(Controller):
+    """Makes a run of what files give, read in the background, on the data that are open.
+
+    Parameters
+    ----------
+    models : Models
+    parent : QWidget
+        Over which dialogs open.
+    """
+
+    def __init__(self, models: Models, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._models, self._window = models, parent
+
+    @property
+    def folder(self) -> str:
+        """Where the data are: a place to look for what belongs to them."""
+        dataset = self._models.session.dataset
+        return str(dataset.path.parent if dataset is not None and dataset.path is not None else Path.home())
+
+    def ask_name(self, dialog: GivenDialog, read: Callable[[Path, str], None]) -> None:
+        """Open a dialog, and read what it says when it is accepted."""
+        dialog.accepted.connect(lambda: read(dialog.source(), dialog.run_name()))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def add(self, what: str, plan_of: PlanOf, place: Path, name: str) -> None:
+        """Read a place, and put the run of it into the queue, unless other data were opened meanwhile."""
+        session = self._models.session
+        dataset = session.dataset
+        if dataset is None or not session.has_documents:
+            self.failed.emit(tr("This needs documents to rank: open their data first."))
+            return
+
+        def run(found: tuple[Plan, tuple[int, ...]]) -> None:
+            plan, left_out = found
+            if dataset is not session.dataset:
+                return
+            self._models.runs.start(plan, dataset)
+            if left_out:
+                text = tr("{title}: there is nothing for fold {folds}")
+                self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
+
+        self._models.task_worker.task(
+            what, plan_of, session.plan, name, place, dataset, on_done=run, on_error=self.failed.emit
+        )
+
+
+class GivenScoresController(GivenController):
+    """Makes a run of a file of scores, or of a folder of them; parameters as of `GivenController`."""
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file, of a file for each fold any one, and for a name."""
+        if self._models.session.dataset is None:
+            return
+        title = tr("Scores of another program; of a file for each fold any one")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, self.folder, tr("All files (*)"))
+        if path:
+            place = scores_path(Path(path))
+            dialog = GivenDialog(tr("Add scores"), tr("&Add"), [(place, place.name)], self._window)
+            self.ask_name(dialog, self.read)
+
+    def read(self, place: Path, name: str = "") -> None:
+        """Read scores, and measure them as a run."""
+        self.add(tr("Reading scores"), _plan_of_scores, place, name or name_of(place))
+
+    @Slot()
+    def run_order(self) -> None:
+        """Measure the order in which the documents stand in the file, as a run."""
+        session = self._models.session
+        if session.dataset is None:
+            return
+        changes = {"method": "given-order", "parameters": {}, "ranker": "", "ranker_parameters": {}}
+        plan = session.plan.changed(**changes)
+        self._models.runs.start(plan, session.dataset)
+
+
+def scores_path(path: Path) -> Path:
+    """Return what a file of scores stands for: in a folder of a fold, the folder of all folds.
+
+    Examples
+    --------
+    >>> scores_path(Path("neural/Fold1/test.scores")).name, scores_path(Path("neural/all.run")).name
+    ('neural', 'all.run')
+    """
+    return path.parent.parent if _FOLD.fullmatch(path.parent.name) else path
+
+
+def _plan_of_scores(
+    plan: Plan, name: str, place: Path, dataset: FoldedDataset
+) -> tuple[Plan, tuple[int, ...]]:
+    from rankstudio.engine.experiment.units.given_fold import plan_of_scores  # noqa: PLC0415 - numba
+
+    return plan_of_scores(plan, name, place, dataset)
+
+
+class GivenDialog(QDialog):
+    """Asks for the name of a run; where there are several places to read it from, also for one of them.
+
+    Parameters
+    ----------
+    title, accept : str
+        Of the dialog, and of its button.
+    places : sequence of (Path, str)
+        What may be read, and what that means; the first is offered.
+    parent : QWidget, optional
+    """
+
+    def __init__(
+        self, title: str, accept: str, places: Sequence[tuple[Path, str]], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        named(self, "given-dialog", title)
+        self.setWindowTitle(title)
+        self._places = [place for place, _ in places]
+        self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
+        self._which = named(
+            choice_box(tuple((str(place), text) for place, text in places)), "given-place", tr("which models")
+        )
+        self.name = named(QLineEdit(), "given-name", tr("name of the run"))
+        self.name.setMaxLength(_LONGEST)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self._accept = named(QPushButton(accept), "given-accept", role="primary")
+        self._accept.setDefault(True)
+        buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        form = QFormLayout()
+        form.addRow(tr("&Name"), self.name)
+        form.addRow(tr("&Models"), self._which)
+        form.setRowVisible(self._which, len(places) > 1)
+        fill(QVBoxLayout(self), self._file, form, buttons, margins=(16, 14, 16, 14), spacing=10)
+        self._which.currentIndexChanged.connect(self._propose)
+        self.name.textChanged.connect(self._enable)
+        self._proposed = ""
+        self._propose()
+        self.setMinimumWidth(_WIDTH)
+        self.name.setFocus()
+
+    def source(self) -> Path:
+        """Return what is to be read."""
+        return self._places[self._which.currentIndex()]
+
+    def run_name(self) -> str:
+        """Return what the run is to be called."""
+        return " ".join(self.name.text().split())
+
+    def _propose(self) -> None:
+        """Show the file, and propose its name unless the user wrote another one."""
+        place = self.source()
+        self._file.setText(str(place))
+        if self.name.text() == self._proposed:
+            self._proposed = name_of(place)
+            self.name.setText(self._proposed)
+            self.name.selectAll()
+
+    def _enable(self) -> None:
+        self._accept.setEnabled(bool(self.run_name()))
+
+
+def name_of(place: Path) -> str:
+    """Return what a run of a file or folder is called where nobody says: as that is, without endings.
+
+    Examples
+    --------
+    >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
+    ('bm25', 'results')
+    """
+    if place.name == "models" and place.parent.name:
+        return place.parent.name
+    return Path(without_ending(place.name)).stem if place.suffix and not place.is_dir() else place.name
+
+
+class GivenModelsController(GivenController):
+    """Makes a run of a model, or of one for each fold; parameters as of `GivenController`."""
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for one or several files, and for a name."""
+        if self._models.session.dataset is None:
+            return
+        title = tr("A model for all folds, or of a model for each fold any one")
+        kinds = ";;".join((tr("Models (*.json)"), tr("All files (*)")))
+        paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
+        self.open(paths)
+
+    @Slot(list)
+    def open(self, paths: Sequence[str]) -> None:
+        """Ask what the run of models is called, and make it."""
+        if not paths:
+            return
+        if not self._models.session.has_documents:
+            self.failed.emit(tr("A model ranks the documents of open data: open them first, then the model."))
+            return
+        try:
+            places = model_sources([Path(path) for path in paths])
+        except DataError as error:
+            self.failed.emit(str(error))
+            return
+        dialog = GivenDialog(tr("Open model as ranker"), tr("&Open"), places, self._window)
+        self.ask_name(dialog, self.read)
+
+    def read(self, place: Path, name: str = "") -> None:
+        """Read models, and measure them as a run."""
+        self.add(tr("Reading models"), _plan_of_models, place, name or name_of(place))
+
+
+def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Return which models some files may stand for, and what that means: one, or one for each fold.
+
+    Raises
+    ------
+    DataError
+        For several files that are not models of folds in one folder.
+    """
+    first = paths[0]
+    if first.is_dir():
+        folder = first
+    elif fold_of_name(first) is not None:
+        folder = first.parent
+    else:
+        folder = None
+    alone = (first, tr("{file} in all folds").format(file=first.name))
+    if len(paths) > 1 and any(path.parent != first.parent or fold_of_name(path) is None for path in paths):
+        raise DataError(
+            tr("{file}: found {n} files, expected one model, or fold1.json and so on of one folder.").format(
+                file=first.name, n=len(paths)
+            )
+        )
+    by_fold = models_in(folder) if folder is not None else {}
+    if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
+        return [alone]
+    own = trn("the one model, in its fold", "each fold its own of {n} models", len(by_fold))
+    several = (next(iter(by_fold.values())).parent, own.format(n=len(by_fold)))
+    return [several] if first.is_dir() or len(paths) > 1 else [several, alone]
+
+
+def _plan_of_models(
+    plan: Plan, name: str, place: Path, dataset: FoldedDataset
+) -> tuple[Plan, tuple[int, ...]]:
+    from rankstudio.engine.experiment.units.given_model import plan_of_models  # noqa: PLC0415 - numba
+
+    return plan_of_models(plan, name, place, dataset)

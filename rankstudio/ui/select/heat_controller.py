@@ -1,0 +1,171 @@
+"""The heat map's controller: what the shown run measured over two grids, or over settings and sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.grid_map import Curve, GridMap, Pair, grid_map, grid_pairs
+from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.select.heat_panel import SIZES, HeatPanel
+from rankstudio.ui.select.shown_paths import ShownPaths
+from rankstudio.ui.style.number_format import axis_value
+from rankstudio.ui.style.theme import Theme
+
+_SEP = " · "
+
+
+class HeatController(QObject):
+    """Feeds the heat map, and turns clicks on it into combinations and sizes.
+
+    Parameters
+    ----------
+    theme : Theme
+    session : Session
+    shown : ShownPaths
+
+    Attributes
+    ----------
+    picked : Signal(int, int)
+        Position of the combination, and the place on its path, of the cell that the user picked.
+    """
+
+    picked = Signal(object, int)
+
+    def __init__(
+        self, theme: Theme, session: Session, shown: ShownPaths, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._shown = session, shown
+        self.panel = HeatPanel(theme)
+        self._drawn: RunRecord | None = None  # whose cells there are
+        self._grids: GridMap | None = None
+        self._pair: Pair | None = None
+        self._marked: tuple[int, int] | None = None
+        self.panel.picked.connect(self._pick)
+        self.panel.viewChanged.connect(self.draw)
+
+    def arrange(self, plan: Plan, measured: bool) -> None:
+        """Offer the maps that there are of a plan; ``measured`` says whether there is a validation part."""
+        pairs = grid_pairs(plan.axes)
+        sizes = has_map(plan)
+        views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
+        if sizes:
+            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
+        left_out = plan.leaves_out or self._shown.leaves_out
+        first = plan.leaves_out or not measured
+        self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
+        self.panel.setVisible((measured or left_out) and bool(views))
+
+    @Slot()
+    def draw(self) -> None:
+        """Draw what is known by now."""
+        record, dataset, why = self._shown.record, self._shown.dataset, self._shown.problem
+        self._drawn = self._grids = self._pair = None
+        self._shown.leave_out_of_all(self.panel.left_out())
+        view = self.panel.view()
+        if record is None or dataset is None or why or view is None or not record.plan.axes:
+            self.panel.clear(why)
+            return
+        self._drawn = record
+        title = tr("left-out {name}") if self.panel.left_out() else tr("validation {name}")
+        title = title.format(name=self._session.measure)
+        if view == SIZES:
+            self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
+        else:
+            self._draw_grids(record, title, view)  # type: ignore[arg-type]
+        self._mark()
+
+    def mark(self, combination: int | None, place: int = 0) -> None:
+        """Outline the current choice; None takes the outline away."""
+        self._marked = None if combination is None else (combination, place)
+        self._mark()
+
+    def _draw_sizes(self, record: RunRecord, title: str, most: int) -> None:
+        lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
+        longest = max(int(places.max(initial=0)) for places, _ in lines)
+        matrix = np.full((len(lines), max(longest, most)), np.nan)
+        for row, (places, values) in zip(matrix, lines, strict=True):
+            seen = places > 0  # a model without a feature has no cell
+            row[places[seen] - 1] = values[seen]
+        axes = record.plan.axes
+        varied = varied_axes(record.combinations)
+        labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
+        self.panel.show_sizes(labels, matrix, title, _SEP.join(tr(axes[i].label) for i in varied))
+
+    def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
+        axes, higher = record.plan.axes, measure(self._session.measure).higher_is_better
+        self._pair = pair
+        found = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
+        self._grids = found
+        others = [tr(axis.label) for at, axis in enumerate(axes) if at not in pair and len(axis.values) > 1]
+        several = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
+        others += ["k"] if several else []
+        labels = [[axis_value(axis, v) for v in axis.values] for axis in (found.rows, found.columns)]
+        names = _names(axes, pair)
+        self.panel.show_grids(labels[0], labels[1], found.values, found.best, title, names, others)
+
+    def _curve(self, record: RunRecord, combination: int) -> Curve:
+        """Return places and the shown measure of a path, or the mean over folds; nothing without one.
+
+        Of an optimiser's iterations only the last one is a model.
+        """
+        name, fold = self._session.measure, self._shown.fold
+        name = left_out_name(name) if self.panel.left_out() else name
+        last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
+        if fold is None:
+            mean = self._shown.mean(record, combination)
+            across = mean.validation.get(name) if mean else None
+            if mean is not None and across is not None:
+                return mean.x_values[last], across.mean[last]
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        path = record.paths.get((fold, combination))
+        measured = self._shown.measures(record, (fold, combination), whole=True).get(name)
+        if path is not None and measured is not None:
+            return path.x_values[last], np.asarray(measured, dtype=np.float64)[last]
+        return np.empty(0, dtype=np.int64), np.empty(0)
+
+    def _mark(self) -> None:
+        record, marked = self._drawn, self._marked
+        if marked is None or record is None or record is not self._shown.record:
+            self.panel.plot.select(None)
+        elif self._grids is None or self._pair is None:
+            self.panel.plot.select(marked[0], marked[1] - 1)
+        else:
+            values = record.combinations[marked[0]]
+            cell = self._grids.cell([values[at] for at in self._pair])
+            self.panel.plot.select(*cell) if cell else self.panel.plot.select(None)
+
+    @Slot(int, int)
+    def _pick(self, row: int, column: int) -> None:
+        if self._grids is None:
+            self.picked.emit(row, column + 1)
+        elif self._grids.combinations[row, column] >= 0:
+            cell = row, column
+            self.picked.emit(int(self._grids.combinations[cell]), int(self._grids.places[cell]))
+
+
+def _sized(axes: tuple[Axis, ...]) -> str:
+    """Return how the map of one grid and sizes is called: "λ × k"."""
+    return f"{_SEP.join(tr(axis.label) for axis in axes)} × k"
+
+
+def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
+    """Return how the two grids are called: those of one method without its name."""
+    rows, columns = (axes[at] for at in pair)
+    if rows.ranker == columns.ranker:
+        return tr(rows.parameter.label), tr(columns.parameter.label)
+    return tr(rows.label), tr(columns.label)
+
+
+def _title(axes: tuple[Axis, ...], pair: Pair) -> str:
+    """Return how a map of two grids is called: "γ × λ"."""
+    return " × ".join(_names(axes, pair))

@@ -1,0 +1,106 @@
+"""The controller of the form: it and the session's plan are two views of the same parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Slot
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import CRITERION
+from rankstudio.engine.experiment.plan.protocol import (
+    BEST,
+    GIVEN,
+    ONE_SE,
+    Protocol,
+    parse_protocol,
+)
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.select.form import MethodForm
+from rankstudio.ui.style.theme import Theme
+
+_TEXTS = {
+    "select_by": tr("choosing by {}"),
+    "rule": tr("taking {}"),
+    "protocol": tr("dividing the data: {}"),
+    "preferences": tr("removing the preferences"),
+}
+"""What an edit of an attribute of the plan is called in the Edit menu."""
+
+
+class MethodController(QObject):
+    """Feeds the form, and turns edits into changes of the plan.
+
+    Parameters
+    ----------
+    theme : Theme
+    session : Session
+    """
+
+    def __init__(self, theme: Theme, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.form = MethodForm(theme)
+        self.form.set_plan(session.plan)
+        self._validating: dict[str, bool] = {}
+        self._chose: tuple[str, str] | None = None  # criterion and rule, until nothing validated any more
+        self.form.edited.connect(self._edit)
+        session.datasetChanged.connect(self._show_features)
+        session.planChanged.connect(self._show_plan)
+
+    @Slot()
+    def _show_features(self) -> None:
+        dataset = self._session.dataset
+        if dataset is not None:
+            self._note_given_folds(dataset)
+            self.form.set_features(dataset.feature_ids.tolist(), dataset.feature_names)
+
+    def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Return changes of the method with what can choose its models."""
+        plan = self._session.plan
+        if not plan.leaves_out or plan.changed(**changes).can_leave_out:
+            return changes
+        if self._session.validates:
+            return {**changes, "select_by": plan.chosen_by}
+        return {**changes, "select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+
+    def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
+        """Return what chooses the model with the folds of a protocol, where that cannot stay as it is.
+
+        What nothing validates, the criterion chooses; once something validates again, what chose before does.
+        """
+        plan, validates = self._session.plan, self._session.validates
+        if not (protocol.validates or (protocol.kind == GIVEN and self._given_validates())):
+            if plan.leaves_out:
+                return {}
+            if validates:
+                self._chose = plan.select_by, plan.rule
+            return {"select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+        if plan.select_by != CRITERION or validates:
+            return {}
+        select_by, rule = self._chose or (plan.measures[0], plan.rule)
+        return {"select_by": select_by, "rule": rule}
+
+    def _note_given_folds(self, dataset: FoldedDataset) -> None:
+        """Remember whether the folds of the data's own files validate: who divides them may come back."""
+        plan = self._session.plan
+        if self._session.read_as_planned and plan.protocol == GIVEN:
+            self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
+
+    def _given_validates(self) -> bool:
+        """Tell whether the folds of the data's own files validate, as far as is known."""
+        return self._validating.get(self._session.plan.data, True)
+
+    @Slot()
+    def _show_plan(self) -> None:
+        self.form.set_plan(self._session.plan)
+
+    @Slot(object)
+    def _edit(self, changes: dict[str, Any]) -> None:
+        name, value = next(iter(changes.items()))
+        if name == "protocol":
+            changes = {**changes, "folds": (), **self._choosing_with(parse_protocol(value))}
+        elif name == "method":
+            changes = self._choosable(changes)
+        self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)

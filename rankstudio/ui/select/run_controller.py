@@ -1,0 +1,340 @@
+"""The controller of what a run shows: curves, heat map and candidates follow run and session."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.analysis.features.candidate_map import step_margin
+from rankstudio.engine.analysis.fold_average import FoldAverage
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.path_extent import longest_path
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import (
+    BaselineFound,
+    Event,
+    FoldFinished,
+    StepDone,
+    UnitFinished,
+    UnitStarted,
+)
+from rankstudio.engine.steps import Step
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
+from rankstudio.ui.page.controller import Controller, ShownPlot
+from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
+from rankstudio.ui.select.heat_controller import HeatController
+from rankstudio.ui.select.shown_paths import ShownPaths
+from rankstudio.ui.style.theme import Theme
+
+
+class RunController(Controller):
+    """Feeds the three panels of the middle column, and turns clicks on them into choices.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    grown = Signal(object, object)
+    """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
+    arranged = Signal()
+    """Another choice of panels has something to show."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, runs, current = models.session, models.runs, models.current
+        measured, left_out = models.measured, models.left_out
+        self._session, self._measured, self._current = session, measured, current
+        self.curves = CurvesPanel(theme)
+        self.candidates = CandidatesPanel(theme)
+        self._paths = ShownPaths(session, current, measured, left_out)
+        self._heat = HeatController(theme, session, self._paths, self)
+        self.heat = self._heat.panel
+        self._following = False
+        self._preparation = ""
+        self._heat_is_old = False
+        self._newest: StepDone | None = None
+        self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
+        self.curves.picked.connect(self._pick)
+        self._heat.picked.connect(self._pick)
+        current.changed.connect(self._follow)
+        session.measureChanged.connect(self._show_measure)
+        measured.changed.connect(self._show_measured)
+        runs.eventNoted.connect(self._take)
+        runs.changed.connect(self._begin_again)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots of the three panels."""
+        return (
+            ShownPlot("criterion", tr("Criterion curves"), self.curves.criterion_plot),
+            ShownPlot("validation", tr("Validation curves"), self.curves.validation_plot),
+            ShownPlot("candidates", tr("Candidates"), self.candidates.plot),
+            ShownPlot("heat", self.heat.accessibleName(), self.heat.plot),  # as its title has it
+        )
+
+    def follow(self, following: bool) -> None:
+        """Follow the run from fold to fold, until the user looks at another one."""
+        self._following = following
+
+    @Slot()
+    def stop_following(self) -> None:
+        """Stay at the fold that is looked at."""
+        self._following = False
+
+    @Slot(str)
+    def show_preparation(self, sentence: str) -> None:
+        """Say in the empty curves what is compiled; "" takes it away."""
+        self._preparation = sentence
+        self._explain()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Draw anew what is of another run, fold or plan; else mark the model."""
+        shown, convention = self._current.shown, self._session.convention
+        if self._drawn is not None and shown.is_of(self._drawn[0]) and convention == self._drawn[1]:
+            self.mark()
+        else:
+            self._drawn = shown, convention
+            self.rebuild()
+
+    @Slot(object)
+    def _begin_again(self, record: RunRecord) -> None:
+        """Take away what a run that goes on had begun: those steps come again."""
+        if record is self._record and record.state is RunState.QUEUED:
+            self.rebuild()
+
+    @Slot()
+    def rebuild(self) -> None:
+        """Draw everything anew: other data, another fold, another run."""
+        shown, record = self._current.shown, self._record
+        self._newest = None
+        if shown.dataset is None:
+            return
+        plan = shown.plan
+        why = self._paths.problem
+        self._explain()
+        combinations = record.combinations if record else ()
+        measured = bool(plan.inner) or any(fold.vali is not None for fold in shown.dataset.folds)
+        self._heat.arrange(plan, measured)
+        self.curves.begin(
+            plan.title,
+            self._data_label(shown.dataset),
+            plan.axes,
+            combinations,
+            longest_path(plan, shown.dataset.n_features),
+            tr(plan.criterion),
+            plan.step_kind,
+            sized=not plan.entry.featureless,
+            selects=plan.entry.selects,
+        )
+        self.curves.set_measure(self._session.measure)
+        self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
+        self.curves.set_caption(why)
+        if record is not None:
+            for combination in range(len(combinations)):
+                self._draw_combination(record, combination)
+            self._draw_baseline(record)
+        self._draw_heat()
+        self.mark()
+
+    @Slot()
+    def mark(self) -> None:
+        """Show which model is the current one."""
+        model = self._current.model
+        if model is None:
+            self.curves.remove_path(LIVE)
+            self._unmark()
+            self._mark_mean()
+            return
+        if model.key == LIVE:
+            self._draw_live(model)
+            self._heat.mark(None)
+        else:
+            self.curves.remove_path(LIVE)
+            self._heat.mark(int(model.key), model.x_value)
+        self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
+        self._show_step(model.step, model.plan, model.path.divisor)
+
+    def show_left_out(self, combination: int, whole: bool) -> None:
+        """Draw what more is known of left-out queries along the path of a combination, or all (``whole``)."""
+        record, model = self._record, self._current.model
+        if model is not None and model.key == LIVE:
+            self._draw_live(model)
+        if record is not None:
+            self._draw_combination(record, combination, growing=False)
+        if whole and self.heat.left_out():
+            self._draw_heat()
+
+    def _draw_live(self, model: SelectedModel) -> None:
+        path = model.path
+        measures = self._paths.with_left_out(path)
+        label = self._current.shown.model_label
+        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label)
+
+    def refresh(self) -> None:
+        """Draw what has piled up since the last delivery of the worker."""
+        if self._heat_is_old:
+            self._draw_heat()
+        event, self._newest = self._newest, None
+        record = self._record
+        if event is None or record is None or record.state.ended or self._current.model is not None:
+            return
+        unit = event.unit
+        self._show_step(event.step, record.plan, event.divisor)
+        path = record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
+        if path is not None:
+            self.grown.emit(path, self._current.shown.plan.groups)
+
+    @property
+    def _record(self) -> RunRecord | None:
+        return self._paths.record
+
+    @property
+    def _fold(self) -> int | None:
+        return self._paths.fold
+
+    def _draw_heat(self) -> None:
+        self._heat_is_old = False
+        self._heat.draw()
+
+    def _data_label(self, dataset: FoldedDataset) -> str:
+        if len(dataset.folds) == 1:
+            return dataset.name
+        fold = self._fold
+        if fold:
+            return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
+        return tr("{name}, mean over folds").format(name=dataset.name)
+
+    def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
+        """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
+        fold = self._fold
+        if fold is None:
+            mean = self._paths.mean(record, combination)
+            if mean is not None:
+                means = {name: across.mean for name, across in mean.validation.items()}
+                self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
+            return
+        path = record.paths.get((fold, combination))
+        if path is not None:
+            validation = self._paths.measures(record, (fold, combination))
+            self.curves.set_path(combination, path.x_values, path.criterion, validation)
+        for event in record.growing.get((fold, combination), ()) if growing else ():
+            self._add(event)
+
+    def _add(self, event: StepDone) -> None:
+        validation = self._paths.valid(event.validation)
+        self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
+
+    def _explain(self) -> None:
+        """Let the empty curves say what is compiled, else what will be there."""
+        self.curves.explain(
+            self._preparation or NO_CRITERION, self._preparation or self._paths.problem or NO_MEASURES
+        )
+
+    @Slot(object)
+    def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
+        """Draw what has been measured anew of the run that is shown."""
+        record = self._record
+        if record is None or record not in records:
+            return
+        for combination in range(len(record.combinations)):
+            self._draw_combination(record, combination, growing=False)
+        self._draw_baseline(record)
+        self._draw_heat()
+        self.mark()
+
+    def _unmark(self) -> None:
+        self.curves.select(None)
+        self._heat.mark(None)
+        plan = self._current.shown.plan
+        self.candidates.setVisible(plan.candidate_score is not None)
+        self.candidates.clear()
+        self.arranged.emit()
+
+    @Slot()
+    def _mark_mean(self) -> None:
+        """Mark the chosen combination while all folds are looked at, with the band of its folds."""
+        record, choice = self._record, self._session.choice
+        if self._fold is not None or record is None or choice.values is None:
+            return
+        combination = record.combination_of(choice.values)
+        mean = self._paths.mean(record, combination) if combination is not None else None
+        if mean is None or combination is None:
+            self._unmark()
+            return
+        k = choice.place if choice.place is not None else int(mean.x_values[0])
+        bands = {name: _interval(across) for name, across in mean.validation.items()}
+        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
+        self.curves.select(combination, k)
+        self._heat.mark(combination, k)
+
+    def _draw_baseline(self, record: RunRecord) -> None:
+        """Draw the level of the best single feature of the fold that is looked at."""
+        known = self._measured.view(record).baselines
+        baseline = known.get(self._fold) if self._fold is not None else None
+        if baseline is not None and not self._paths.problem:
+            self.curves.set_baseline(baseline.validation, baseline.name)
+
+    def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
+        """Show the candidates of a step, with scores that compare between folds."""
+        dataset, score = self._current.shown.dataset, plan.candidate_score
+        self.candidates.setVisible(score is not None)
+        self.arranged.emit()
+        if score is None:
+            return
+        if dataset is None or not step.selected:
+            self.candidates.clear()
+        else:
+            margin, values = step_margin(score, step, divisor=divisor), score.of(step, divisor)
+            ids, names = dataset.feature_ids, dataset.feature_names
+            self.candidates.show_step(score, values, margin, ids, names, plan.step_kind, plan.groups)
+
+    @Slot(object, object)
+    def _take(self, record: RunRecord, event: Event) -> None:
+        """Let the curves grow with a run."""
+        if record is not self._record:
+            return
+        fold = self._fold
+        match event:
+            case UnitStarted() if self._following and fold is not None:
+                self._session.look_at(event.unit.fold)
+            case BaselineFound() if event.fold == fold:
+                self._draw_baseline(record)
+            case StepDone() if event.unit.fold == fold:
+                self._add(event)
+                self._newest, self._preparation = event, ""
+            case UnitFinished() if fold is None or event.path.unit.fold == fold:
+                self._heat_is_old = True
+                if fold is None or record.came_whole:
+                    self._draw_combination(record, event.path.unit.position)
+            case FoldFinished() if event.result.fold == fold:
+                self._current.refresh()
+
+    @Slot(object, int)
+    def _pick(self, key: object, k: int) -> None:
+        record, model = self._record, self._current.model
+        if isinstance(key, int) and record is not None:
+            self._session.select(record.combinations[key], k)
+        elif model is not None:
+            self._session.select(model.values, k)
+
+    @Slot()
+    def _show_measure(self) -> None:
+        """Show another measure, or the same by another convention."""
+        self._explain()
+        self.curves.set_measure(self._session.measure)
+        record = self._record
+        if record is None:
+            self._draw_heat()
+            self.mark()
+        else:
+            self._show_measured((record,))
+
+
+def _interval(across: FoldAverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return across.mean, across.low, across.high

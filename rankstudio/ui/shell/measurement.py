@@ -1,0 +1,142 @@
+"""How finished runs are measured: measure, convention, who chooses, and whether the test part is covered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
+from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.shell.actions import Actions
+from rankstudio.ui.shell.menus import Menus
+from rankstudio.ui.shell.status_bar import StatusBar
+
+
+class MeasurementController(Controller):
+    """Carries out what the menus say about measures.
+
+    Parameters
+    ----------
+    models : Models
+    menus : Menus
+    commands : Actions
+    status : StatusBar
+    parent : QWidget
+        Over which a question opens.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        menus: Menus,
+        commands: Actions,
+        status: StatusBar,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._models, self._session, self._window = models, models.session, parent
+        self._choosing = commands["choose_by"]
+        self._choosing.setCheckable(True)
+        self._choosing.toggled.connect(self._let_choose)
+        menus.measureAsked.connect(self.ask_measure)
+        menus.conventionChosen.connect(self.look_by)
+        models.measured.failed.connect(self.failed)
+        self.seal = SealController(models, commands["seal"], status, self)
+        self.seal.failed.connect(self.failed)
+
+    @Slot()
+    def ask_measure(self) -> None:
+        """Ask for the name of a measure, and show it."""
+        question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50:")
+        text, meant = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
+        if not meant:
+            return
+        try:
+            self._session.show_measure(measure(text).name)
+        except ParameterError as error:
+            self.failed.emit(str(error))
+
+    @Slot(str)
+    def look_by(self, key: str) -> None:
+        """Look at the runs by another convention; before there is one, measure the plan by it."""
+        record = self._models.runs.shown
+        if record is None or record.dataset is not self._session.dataset:
+            self._session.change(
+                tr("the convention {label}").format(label=convention(key).label), convention=key
+            )
+        else:
+            self._session.look_by(key)
+
+    @Slot(bool)
+    def _let_choose(self, chooses: bool) -> None:
+        self._session.select_by_measure(chooses)
+        by = f"{self._session.measure}, {convention(self._session.convention).label},"
+        self.said.emit(
+            tr("The validation's {by} chooses the model of every run now").format(by=by)
+            if chooses
+            else tr("The models are those that the runs themselves chose")
+        )
+
+
+class SealController(Controller):
+    """Seals the test part of the study, and breaks the seal; the study keeps when.
+
+    Parameters
+    ----------
+    models : Models
+    action : QAction
+        Checked while it is sealed.
+    status : StatusBar
+        Says how it is.
+    """
+
+    def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
+        super().__init__(parent)
+        self._models, self._action, self._status = models, action, status
+        self._marks: tuple[SealMark, ...] = ()
+        self._unwritten: list[SealMark] = []
+        action.setCheckable(True)
+        action.toggled.connect(self._mark)
+        models.runs.storageBegan.connect(self._write)
+
+    @Slot(object)
+    def show_marks(self, marks: tuple[SealMark, ...]) -> None:
+        """Take over what another study says."""
+        self._marks, self._unwritten = marks, []
+        self._show()
+
+    @Slot(bool)
+    def _mark(self, sealed: bool) -> None:
+        mark = SealMark.now(sealed=sealed)
+        self._marks = (*self._marks, mark)
+        self._unwritten.append(mark)
+        self._show()
+        self._write()
+
+    def _show(self) -> None:
+        sealed = is_sealed(self._marks)
+        self._action.blockSignals(True)
+        self._action.setChecked(sealed)
+        self._action.blockSignals(False)
+        self._models.session.seal(sealed)
+        self._status.show_seal(seal_text(self._marks))
+
+    @Slot()
+    def _write(self) -> None:
+        """Store what was clicked; without a study, in the one that the next run begins."""
+        study, marks = self._models.study_store.study, self._unwritten
+        if study is None or not marks:
+            return
+        self._unwritten = []
+
+        def write() -> None:
+            for mark in marks:
+                study.note_seal(mark)
+
+        self._models.task_worker.task(tr("Noting the seal"), write, on_error=self.failed.emit)

@@ -1,0 +1,90 @@
+"""What the window is like, kept for the next start: soon after each change, for a process may be killed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtWidgets import QMainWindow
+
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.shell.workspace import Workspace
+from rankstudio.ui.style.theme import Theme
+
+_TITLE_BAR = 36  # of the desktop's, in logical pixels, about
+_DELAY_MILLISECONDS = 400
+
+
+class WindowState(Controller):
+    """Keeps geometry, layout, theme, data, plan and the run that is shown.
+
+    Parameters
+    ----------
+    window : QMainWindow
+    workspace : Workspace
+    session, runs, theme, settings
+    """
+
+    saved = Signal()
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        workspace: Workspace,
+        session: Session,
+        runs: Runs,
+        theme: Theme,
+        settings: Settings,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._workspace = window, workspace
+        self._session, self._runs = session, runs
+        self._theme, self._settings = theme, settings
+        self._told_of_failure = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MILLISECONDS)
+        self._timer.timeout.connect(self.save)
+        for signal in (runs.shownChanged, session.planChanged, theme.changed):
+            signal.connect(self._save_soon)
+
+    def restore(self) -> None:
+        """Give the window its size and layout of the last time."""
+        window = self._window
+        room = window.screen().availableSize() - QSize(0, _TITLE_BAR)
+        window.setMinimumSize(QSize(960, 600).boundedTo(room))
+        window.resize(QSize(1440, 900).boundedTo(room))
+        geometry = self._settings.bytes("window/geometry")
+        if geometry is not None:
+            window.restoreGeometry(geometry)
+        self._workspace.restore(self._settings)
+
+    @Slot()
+    def save(self) -> None:
+        """Keep everything now."""
+        self._timer.stop()
+        settings, session = self._settings, self._session
+        settings.set("window/geometry", self._window.saveGeometry())
+        settings.set("window/theme", self._theme.mode)
+        settings.set("window/text-size", self._theme.text_size)
+        self._workspace.save(settings)
+        settings.set("study/data", session.plan.data if session.dataset else None)
+        shown = self._runs.shown
+        settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
+        try:
+            if session.dataset is not None:
+                settings.save_plan(session.plan)
+                self._told_of_failure = False
+                self.saved.emit()
+        except RankStudioError as error:
+            if not self._told_of_failure:
+                self.failed.emit(str(error))
+            self._told_of_failure = True
+        settings.sync()
+
+    @Slot()
+    def _save_soon(self) -> None:
+        if self._window.isVisible():
+            self._timer.start()

@@ -1,0 +1,213 @@
+"""Opening: by dialog, drop, command line, recent list, plan, or because it was open the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.analysis.batch import is_comparison
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.preferences.csv_file import holds_preferences
+from rankstudio.engine.data.table_preview import TablePreview, preview_table
+from rankstudio.engine.errors import DatasetError, RankStudioError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
+from rankstudio.engine.export.model_folder import holds_models
+from rankstudio.engine.support.files import is_there
+from rankstudio.ui.data.facts import read_as_sentence
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.study_store import is_study
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.study.columns_dialog import ColumnsDialog
+from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.style.theme import Theme
+
+_DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
+
+
+class OpenController(Controller):
+    """Turns every way to ask for data into work of the loader, and what it brings into the open study.
+
+    Parameters
+    ----------
+    theme, models, settings
+    parent : QWidget
+        Over which the dialog opens.
+    """
+
+    opened = Signal(object)
+    """Other data are open (FoldedDataset)."""
+    comparisonAsked = Signal(str)
+    """A plan of several runs is to be opened (its path)."""
+    modelsAsked = Signal(list)
+    """Models are to rank (the paths of their files, or of a folder)."""
+    preferencesAsked = Signal(str)
+    """A file of preferences is to be learned from (its path)."""
+    studyAsked = Signal(str)
+    """A study is to be opened (its path)."""
+    runAsked = Signal()
+    """The data are there that were to be run at once."""
+    warned = Signal(str)
+    noted = Signal(str)
+    """That data are read from the disk, which is of interest as long as nothing else is done."""
+
+    def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._settings = theme, settings
+        self._session, self._runs, self._loader = models.session, models.runs, models.loader
+        self._window = parent
+        self._run_when_open = False
+        models.loader.opened.connect(self._show)
+        models.loader.failed.connect(self.failed)
+        models.loader.columnsUnknown.connect(self._ask_columns)
+        self._worker = models.task_worker
+        self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
+        parent.setAcceptDrops(True)
+        parent.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Open what is dropped on the window: a file, a folder, or the parts of a fold."""
+        if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROPS:
+            paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+            if paths:
+                event.acceptProposedAction()
+                if event.type() == QEvent.Type.Drop:
+                    self.open_paths(paths)
+            return True
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file or folder, and open it."""
+        recent = [path for path in self._settings.recent if not is_study(path)]
+        folder = str(Path(recent[0]).parent) if recent else str(Path.home())
+        dialog = OpenDialog(self._theme, self._window, folder)
+        if dialog.exec():
+            self.open_paths(dialog.paths())
+        dialog.deleteLater()
+
+    @property
+    def commands(self) -> dict[str, Callable[[], object]]:
+        """What the commands of opening do, by their keys."""
+        return {"open": self.ask, "sample": self.open_sample, "columns": self.ask_columns}
+
+    @Slot()
+    def ask_columns(self) -> None:
+        """Ask what the columns of the table are that is open, and read it again so."""
+        plan = self._session.plan
+        self._ask_columns(plan.data, plan, "")
+
+    @Slot(str, object, str)
+    def _ask_columns(self, path: str, options: Plan, problem: str) -> None:
+        """Ask what the columns of a table are, once its first rows are there; then open it."""
+
+        def show(preview: TablePreview) -> None:
+            dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
+
+            def open_so() -> None:
+                self._columns[path] = dialog.columns()
+                plan = options.changed(columns=self._columns[path].as_dict())
+                self._loader.open(path, plan, None if path != self._session.plan.data else plan)
+
+            dialog.accepted.connect(open_so)
+            dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
+        def fail(text: str) -> None:
+            self.failed.emit(problem or text)
+
+        what = tr("Looking at the columns")
+        self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
+
+    @Slot()
+    def open_sample(self) -> None:
+        """Open the bundled sample."""
+        self.open_path(SAMPLE)
+
+    def open_paths(self, paths: Sequence[str]) -> None:
+        """Open one file or folder, models, or several files that are parts of one fold."""
+        if paths and all(holds_models(Path(path)) for path in paths):
+            self.modelsAsked.emit(list(paths))
+            return
+        try:
+            self.open_path(one_of(paths))
+        except DatasetError as error:
+            self.failed.emit(str(error))
+
+    @Slot(str)
+    def open_path(self, path: str, *, run: bool = False) -> None:
+        """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
+        if is_study(path):
+            self.studyAsked.emit(path)
+            return
+        if holds_models(Path(path)):
+            self.modelsAsked.emit([path])
+            return
+        if holds_preferences(Path(path)):
+            self.preferencesAsked.emit(path)
+            return
+        self._run_when_open = run
+        plan: Plan | None = None
+        if Path(path).suffix.lower() == ".toml":
+            if is_comparison(path):
+                self.comparisonAsked.emit(path)
+                return
+            try:
+                plan = with_data_beside(load_plan(path), path)
+            except RankStudioError as error:
+                self.failed.emit(str(error))
+                return
+            path = plan.data
+        absolute = path if path == SAMPLE else str(Path(path).absolute())
+        told = self._columns.get(absolute, DataColumns())
+        options = plan or self._session.plan.changed(columns=told.as_dict())
+        self._loader.open(absolute, options, plan)
+
+    @Slot(str, str)
+    def read_again(self, name: str, value: str) -> None:
+        """Read what is open again with another policy for missing values or scaling."""
+        if self._session.dataset is None:
+            self._session.change(tr("how files are read"), **{name: value})
+            return
+        self._run_when_open = False
+        plan = self._session.plan.changed(**{name: value})
+        self._loader.open(plan.data, plan, plan)
+
+    def restore(self) -> None:
+        """Open what was open at the end of the last time, with its plan."""
+        plan = self._settings.plan
+        data = self._settings.text("study/data")
+        if plan is None or not data or plan.data != data:
+            return
+        if data == SAMPLE or is_there(Path(data)):
+            self._loader.open(data, plan, plan)
+        else:
+            self.warned.emit(tr("{data} was open the last time and is no longer there.").format(data=data))
+
+    @Slot(object, str, object)
+    def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
+        self._runs.show(None)
+        self._session.open(dataset, path, plan)
+        if path != SAMPLE:
+            self._settings.add_recent(path)
+        self.opened.emit(dataset)
+        if dataset.read_as.qid:
+            self.said.emit(read_as_sentence(dataset))
+        if dataset.warnings:
+            more = len(dataset.warnings) - 1
+            alone = dataset.from_disk and not more
+            (self.noted if alone else self.warned).emit(
+                dataset.warnings[0] + (tr(" ({more} more such notes.)").format(more=more) if more else "")
+            )
+        if self._run_when_open:
+            self._run_when_open = False
+            self.runAsked.emit()

@@ -1,0 +1,234 @@
+"""The study as a file: a new one, another one, a copy elsewhere, and the one of the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from rankstudio.engine.errors import StudyInUseError
+from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, RestoredRun, is_study, record_of
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.study.restore_runs import RunRestorer
+from rankstudio.ui.style.plain_text import plain
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.seal import SealMark
+    from rankstudio.engine.experiment.storage.study import Study
+
+_READ_ONLY = tr(
+    "this study may not be written. Its runs are shown; what is run here ends with the "
+    "window, unless the study is saved elsewhere."
+)
+_FILTER = tr("Studies (*{suffix})").format(suffix=SUFFIX)
+
+
+class StudyFiles(Controller):
+    """Keeps the list of runs and the open study's file together.
+
+    Parameters
+    ----------
+    models : Models
+    restorer : RunRestorer
+        Shows a run of a study that was opened.
+    settings : Settings
+        Remembers the file.
+    parent : QWidget
+        Over which the dialogs open.
+    """
+
+    changed = Signal()
+    """Runs are kept in another file."""
+    sealRead = Signal(object)
+    """Another study: when its test part was sealed and looked at (a tuple of SealMark)."""
+    left = Signal(object)
+    """The last run of an opened study can be gone on with (RunRecord)."""
+    warned = Signal(str)
+
+    def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._models, self._restorer, self._settings = models, restorer, settings
+        self._study_store, self._runs, self._window = models.study_store, models.runs, parent
+        self._warned_of_loss = False
+        self._opening: Path | None = None
+        self._runs.storageBegan.connect(self._note_file)
+        self._runs.storageFailed.connect(self._warn_of_loss)
+
+    @property
+    def name(self) -> str:
+        """What the user called the study, "" where nobody gave it a name."""
+        path = self._study_store.path
+        return path.stem if path is not None and not self._study_store.is_own(path) else ""
+
+    @Slot()
+    def new(self) -> None:
+        """Begin a new study; the one before stays in its file."""
+        before = self._study_store.path
+        if self._may_leave(tr("Begin a new study")):
+            self._change_to(None)
+            kept = tr("; the one before is in {before}").format(before=before) if before else ""
+            self.said.emit(tr("A new study begins{kept}").format(kept=kept))
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Ask for a study, and open it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, tr("Open study"), self._folder(), _FILTER)
+        if path:
+            self.open(path)
+
+    @Slot(str)
+    def open(self, path: str) -> None:
+        """List the runs of a study, and keep runs in it from now on."""
+        file = Path(path).resolve()
+        if file == self._study_store.path:
+            self.said.emit(tr("{name} is open already").format(name=file.name))
+        elif file != self._opening and self._may_leave(tr("Open another study")):
+            self.said.emit(tr("Opening {name} …").format(name=file.name))
+            self._read(file, self._study_store.read(file), self._show_last)
+
+    @Slot()
+    def ask_save_as(self) -> None:
+        """Ask for a file, and go on with the study there."""
+        name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
+        start = str(Path(self._folder()) / name)
+        path, _ = QFileDialog.getSaveFileName(self._window, tr("Save study as"), start, _FILTER)
+        if path:
+            self.save_as(path if is_study(path) else path + SUFFIX)
+
+    def save_as(self, path: str) -> None:
+        """Copy the study to a file, and go on there; a run that works goes on."""
+        before = self._study_store.path
+
+        def note(_: None) -> None:
+            if self._study_store.is_own(before):
+                self._settings.remove_recent(str(before))
+            self._settings.add_recent(str(self._study_store.path))
+            self._note_file()
+            self._runs.allow(READ_ONLY)  # the copy can be written
+            self.said.emit(tr("The study is in {path}").format(path=self._study_store.path))
+
+        failed = self.failed.emit
+        self._models.task_worker.task(
+            tr("Saving the study"), self._study_store.save_as, Path(path), on_done=note, on_error=failed
+        )
+
+    def restore(self) -> None:
+        """Open the study of the last time; one that another window has open is left to it."""
+        path, shown = self._settings.text("study/file"), self._settings.number("study/shown")
+        if not path:
+            return
+        file = Path(path)
+
+        def work(cancelled: CancelFlag) -> Iterator[object]:
+            try:
+                yield from self._study_store.read(file)(cancelled)
+            except StudyInUseError:
+                yield tr("The last study is open in another window; this one begins its own")
+
+        self._read(file, work, lambda: self._show_restored(shown))
+
+    def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
+        """List the runs of a study as they come, and show one of them when all are there."""
+        versions: Mapping[str, str] = {}
+        read_only = False
+        self._opening = file
+
+        def handle(message: object) -> None:
+            nonlocal versions, read_only
+            match message:
+                case OpenedStudy():
+                    versions, read_only = message.versions, message.study.read_only
+                    self._change_to(message.study, message.last_id, message.seal_marks)
+                    self._settings.add_recent(str(file))
+                    n = message.n_runs
+                    said = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
+                    self.said.emit(said.format(name=file.name, n=n))
+                    if read_only:
+                        self._warned_of_loss = True
+                        self.warned.emit(f"{file}: {_READ_ONLY}")
+                case RestoredRun():
+                    self._runs.add(record_of(message, versions, read_only))
+                case str():
+                    self.said.emit(message)
+
+        def end(outcome: Outcome) -> None:
+            self._opening = None
+            if outcome.ending is Ending.FAILED:
+                self.failed.emit(outcome.text)
+            if versions:
+                self._restorer.recognise(show)
+
+        self._models.task_worker.submit(
+            Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)
+        )
+
+    def _show_restored(self, shown: float | None) -> None:
+        """Show the run that was shown the last time, or one whose data are open; offer to go on."""
+        records = self._runs.records
+        if self._models.session.dataset is not None:
+            self._show_again(shown)
+        else:
+            self._show_last()
+        if records and records[-1].can_go_on:
+            self.left.emit(records[-1])
+
+    def _show_again(self, shown: float | None) -> None:
+        """Show a run by its number in the study, else the last one, of those on the data that are open."""
+        there = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
+        found = [r for r in there if r.stored is not None and r.stored.id == shown]
+        if there and self._runs.shown is None:
+            self._runs.show((found or there)[-1])
+
+    def _show_last(self) -> None:
+        if self._runs.records:
+            self._restorer.look_at(self._runs.records[-1])
+
+    def _change_to(
+        self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
+    ) -> None:
+        """Let the present study go, when its run has let go of it, and take another one."""
+        self.sealRead.emit(seal_marks)  # first: nothing of a sealed test part is shown for a moment
+        before = self._study_store.switch_to(study)
+        self._runs.clear(last_id)
+        self._warned_of_loss = False
+        if before is not None:
+            self._settings.add_recent(str(before.path))
+            self._models.run_worker.task(tr("Closing the study"), self._study_store.close, before)
+        self._note_file()
+
+    @Slot()
+    def _note_file(self) -> None:
+        """Remember the file at once: the process may be killed."""
+        path = self._study_store.path
+        self._settings.set("study/file", str(path) if path else None)
+        self._settings.sync()
+        self.changed.emit()
+
+    @Slot(str)
+    def _warn_of_loss(self, reason: str) -> None:
+        """Say once that runs are not kept."""
+        if not self._warned_of_loss:
+            self._warned_of_loss = True
+            self.warned.emit(tr("Runs are not kept, and end with the window: {reason}").format(reason=reason))
+
+    def _folder(self) -> str:
+        """Return where a dialog begins: beside the study, or at home for one without a name."""
+        path = self._study_store.path
+        return str(path.parent if path is not None and self.name else Path.home())
+
+    def _may_leave(self, what: str) -> bool:
+        """Ask before a run that works is stopped."""
+        if not self._runs.busy:
+            return True
+        text = tr(
+            "A run is not finished. {what}, and stop it? What it has finished stays in its study."
+        ).format(what=what)
+        answer = QMessageBox.question(self._window, what, plain(text))
+        return answer == QMessageBox.StandardButton.Yes

@@ -1,0 +1,225 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from experiment.runs import fold
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtTest import QTest
+
+from rankstudio.engine.analysis.fold_table import best_of_several, measure_summary
+from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.statistics.paired import compare_paired
+from rankstudio.ui.compare import runs_panel
+from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
+from rankstudio.ui.model.measured_runs import MeasuredRun
+from rankstudio.ui.model.run_record import RunRecord, RunState
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = RunsPanel(theme)
+    made.resize(1200, 240)
+    made.show()
+    made.activateWindow()
+    QCoreApplication.processEvents()
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+def cells(panel):
+    model = panel.table.model()
+    titles = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
+    return [{t: model.index(r, c).data() for c, t in enumerate(titles) if t} for r in range(model.rowCount())]
+
+
+def done(key, value=0.5, measure="MAP", **changes):
+    plan = Plan(data="x", parameters=changes, measures=(measure,), select_by=measure)
+    folds = [fold(1, [value]), fold(2, [value + 0.1], tuple(range(1, 8)))]
+    for one in folds:
+        for part in (one.test, one.baseline.test):
+            part[measure] = part["MAP"]
+    return RunRow(key, plan, "MQ2008 · 2 folds", "done", 1.0, summary=measure_summary(plan, folds))
+
+
+def test_a_run_that_was_stopped_says_how_many_folds_it_has():
+    def data(n_folds, done, state, **plan):
+        dataset = SimpleNamespace(name="MQ2008", folds=(SimpleNamespace(parts={}),) * n_folds)
+        folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
+        record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
+        return run_row(record, MeasuredRun(record.plan, folds=folds)).data
+
+    assert data(5, 1, RunState.CANCELLED) == "MQ2008 · 1 of 5 folds"
+    assert data(5, 1, RunState.RUNNING) == "MQ2008 · 5 folds"
+    assert data(5, 0, RunState.QUEUED, folds=(4,)) == "MQ2008 · fold 4"
+    assert data(1, 1, RunState.DONE) == "MQ2008 · 1 fold"
+
+
+def test_the_table_shows_them(panel):
+    panel.show_runs([done(1)])
+    row = cells(panel)[0]
+    assert (row["name"], row["status"]) == ("Greedy RankRLS", "✓ done")
+    assert panel.table.rows_as_csv().count(",done,") == 1
+    assert "tick" not in panel.table.rows_as_csv().splitlines()[0].split(",")  # it is for the eye
+    assert "data" not in row  # they do not differ
+    assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
+    assert row["over single"] == "+0.4500"
+    assert panel.caption() == "MQ2008 · 2 folds · test part, mean over folds"
+    assert "parameters" not in row
+
+
+def test_a_run_is_followed_from_the_queue_to_its_end(panel):
+    for state, progress, left, shown in (
+        ("queued", 0.0, None, "queued"),
+        ("running", 0.25, 75.4, "1:15 left"),
+        ("paused", 0.25, None, "paused"),
+        ("failed", 0.25, None, "failed"),
+    ):
+        panel.show_runs([RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")])
+        assert [row["status"] for row in cells(panel)] == [shown]
+    columns = [column.key for column in panel.table.rows_model.columns]
+    hint = panel.table.model().index(0, columns.index("status")).data(Qt.ItemDataRole.ToolTipRole)
+    assert hint == "It broke."
+
+
+def test_only_parameters_that_differ_are_shown(panel):
+    panel.show_runs([done(1), done(2, n_features_to_select=5)])
+    assert [row["parameters"] for row in cells(panel)] == ["features k all", "features k 5"]
+
+
+def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel):
+    panel.show_runs([done(1, 0.5)])
+    assert not panel._is_best(panel.rows()[0], "MAP")
+    panel.show_runs([done(1, 0.5), done(2, 0.6)])
+    assert [panel._is_best(row, "MAP") for row in panel.rows()] == [False, True]
+
+
+def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeypatch):
+    asked = []
+    monkeypatch.setattr(runs_panel, "best_of_several", lambda *of: asked.append(of) or best_of_several(*of))
+    panel.show_runs([done(key, 0.3 + key / 100) for key in range(1, 31)])
+    measures = len(panel.rows()[0].summary.means)
+    panel.grab()
+    assert len(asked) == measures
+
+
+def test_of_an_error_the_least_is_best(panel):
+    panel.show_runs([done(1, 0.5, "Disagreement"), done(2, 0.6, "Disagreement")])
+    assert [panel._is_best(row, "Disagreement") for row in panel.rows()] == [True, False]
+
+
+def test_runs_are_selected_removed_and_stopped(panel):
+    told = []
+    panel.selected.connect(lambda key: told.append(("selected", key)))
+    panel.removed.connect(lambda key: told.append(("removed", key)))
+    panel.cancelRequested.connect(lambda key: told.append(("cancel", key)))
+    panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
+    panel.mark(1)
+    assert told == []
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    QTest.keyClick(panel.table, Qt.Key.Key_Delete)
+    for action in panel._actions(panel.rows()[1])[3:]:
+        action.trigger()
+    assert told == [("selected", 2), ("removed", 2), ("cancel", 2), ("removed", 2)]
+    assert [a.text() for a in panel._actions(panel.rows()[0])] == [
+        *("Rename", "Tags…", "Note…"),
+        "Compare the others with this run",
+        "Hide",
+        "Remove from the table",
+    ]
+    panel.show_runs([done(1)])
+    assert len(cells(panel)) == 1
+
+
+def test_an_update_keeps_the_selection(panel):
+    panel.show_runs([done(1), RunRow(2, Plan(data="x"), "MQ2008", "running")])
+    panel.mark(2)
+    panel.show_runs([done(1), done(2, 0.7)])
+    assert panel.table.current().key == 2
+
+
+def test_against_the_reference_there_are_difference_interval_p_and_counts(panel):
+    panel.show_runs([done(1), done(2, 0.7)])
+    assert "difference" not in cells(panel)[0]
+    found = compare_paired([0.5, 0.7, 0.7, 0.2], [0.4, 0.6, 0.7, 0.3])
+    panel.show_tests(
+        [ComparedRun(2, "", "reference"), ComparedRun(1, "", "compared", "", 0.5, found, 0.04, 0.2)], "MAP"
+    )
+    first, second = cells(panel)
+    assert (first["difference"], first["p (Holm)"]) == ("+0.0250", "0.0400")
+    assert first["95 % paired"] == f"−{-found.low:.4f} … +{found.high:.4f}"
+    assert first["better / equal / worse"] == "2 / 1 / 1"
+    assert (second["difference"], second["95 % paired"], second["p (Holm)"]) == ("–", "reference", "–")
+
+
+def test_the_filter_shows_the_runs_with_all_its_words(panel):
+    panel.show_runs([done(1), done(2, n_features_to_select=5), RunRow(3, Plan("x", "gas"), "OHSUMED")])
+    panel.filter.setText("greedy mq2008")
+    assert [row["run"] for row in cells(panel)] == ["1", "2"]
+    assert panel.caption().endswith("2 of 3 runs")
+    panel.filter.setText("ohsumed")
+    assert [row["name"] for row in cells(panel)] == ["GAS"]
+    panel.filter.clear()
+    assert len(cells(panel)) == 3
+
+
+def test_columns_are_hidden_and_runs_of_a_method_stand_together(panel):
+    panel.show_runs([done(1), RunRow(2, Plan("x", "gas"), "MQ2008 · 2 folds"), done(3)])
+    panel._fill_menu()
+    actions = {action.text(): action for action in panel._menu.actions()}
+    actions["MAP"].toggle()
+    assert "MAP" not in cells(panel)[0]
+    panel._fill_menu()
+    actions = {action.text(): action for action in panel._menu.actions()}
+    assert not actions["MAP"].isChecked()
+    actions["Runs of a method together"].toggle()
+    actions["MAP"].toggle()
+    assert [(row["run"], "MAP" in row) for row in cells(panel)] == [("1", True), ("3", True), ("2", True)]
+
+
+def test_space_ticks_and_r_refers_to_the_run(panel):
+    told = []
+    panel.ticked.connect(lambda key: told.append(("tick", key)))
+    panel.referenceAsked.connect(lambda key: told.append(("reference", key)))
+    panel.show_runs([done(1), done(2), RunRow(3, Plan("x"), "MQ2008", "running")])
+    panel.table.setFocus()
+    for row, key in ((1, Qt.Key.Key_Space), (1, Qt.Key.Key_R), (2, Qt.Key.Key_R)):
+        panel.mark(row + 1)
+        QTest.keyClick(panel.table, key)
+    assert told == [("tick", 2), ("reference", 2)]
+    panel.show_ticks({1, 3})
+    index = panel.table.model().index(1, 0)
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "not ticked"
+
+
+def test_the_measure_that_is_looked_at_is_in_sight(panel):
+    def is_in_sight(name):
+        number = [column.key for column in panel.table.rows_model.columns].index(name)
+        left = panel.table.columnViewportPosition(number)
+        return left >= 0 and left + panel.table.columnWidth(number) <= panel.table.viewport().width()
+
+    panel.resize(560, 240)
+    panel.show_tests((), "MAP")
+    both = {"MAP": 0.5, "NDCG@5": 0.6}
+    rows = [done(1, regularization=1.0), done(2, regularization=2.0)]
+    rows = [replace(row, summary=replace(row.summary, means=both)) for row in rows]
+    panel.show_runs(rows)
+    bar = panel.table.horizontalScrollBar()
+    bar.setValue(bar.maximum())
+    panel._hide_column("NDCG@5", True)
+    panel.show_tests((), "NDCG@5")
+    assert is_in_sight("NDCG@5")
+    bar.setValue(bar.maximum())
+    at = bar.value()
+    panel.show_runs(rows)
+    assert bar.value() == at, "what the user scrolled to stays"
+
+
+def test_the_title_gives_way_to_nothing(panel):
+    panel.show_runs([done(1)])
+    panel.resize(420, 240)
+    QCoreApplication.processEvents()
+    assert panel._title.shown_text() == "Runs"

@@ -1,0 +1,282 @@
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
+from rankstudio.engine.experiment.results.results import PathResult
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.steps import Step
+from rankstudio.ui.features.features_panel import FeaturesPanel
+
+IDS = np.array([10, 20, 30, 40])
+NAMES = ("ten", "twenty", "thirty", "forty")
+
+
+def make_path(order=(2, 0, 3), banned=(20,)):
+    steps = []
+    for k in range(1, len(order) + 1):
+        coef = np.zeros(4)
+        coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
+        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
+    unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": banned}))
+    measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
+    return PathResult(unit, tuple(steps), measures, divisor=10)
+
+
+@pytest.fixture
+def panel(app, theme):
+    made = FeaturesPanel(theme)
+    made.resize(500, 400)
+    made.show_path(make_path(), IDS, NAMES, "MAP", 1)
+    made.show()
+    made.activateWindow()
+    QCoreApplication.processEvents()
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents()
+
+
+@pytest.fixture
+def told(panel):
+    heard = []
+    for name in ("chosen", "inspected"):
+        getattr(panel, name).connect(lambda value, name=name: heard.append((name, value)))
+    panel.toggled.connect(lambda name, value: heard.append((name, value)))
+    return heard
+
+
+def texts(panel):
+    model = panel.table.model()
+    return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
+
+
+def test_rows_show_path_weights_gains_and_measure(panel):
+    assert texts(panel) == [
+        ["1", "30", "thirty", "+0.50", "1.00000", "0.4000"],
+        ["2", "10", "ten", "−0.25", "0.50000", "0.5000"],
+        ["3", "40", "forty", "–", "0.16667", "0.4500"],
+        ["–", "20", "twenty (banned)", "–", "–", "–"],
+    ]
+    assert panel.caption() == "k = 2 of 3 · MAP 0.5000"
+    assert panel.table.current().rank == 2
+
+
+def test_pins_are_marked_and_rows_beyond_k_are_muted(panel):
+    name = panel.table.rows_model.columns[2]
+    rows = panel.table.rows_model.rows
+    assert [name.mark(row) for row in rows] == [True, False, False, False]
+    assert [name.color(row) for row in rows] == ["text", "text", "muted", "faint"]
+
+
+def test_a_click_chooses_k_and_inspects_the_feature(panel, told):
+    table = panel.table
+    at = table.visualRect(table.model().index(0, 2)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert told == [("inspected", 30), ("chosen", 1)]
+
+
+def test_arrow_keys_do_the_same_and_a_banned_row_has_no_k(panel, told):
+    for _ in range(2):
+        QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 40), ("chosen", 3), ("inspected", 20)]
+
+
+def test_showing_a_path_tells_nobody_and_follows_the_choice(panel, told):
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    assert panel.table.current().rank == 3
+    assert told == []
+
+
+def test_p_and_b_pin_and_ban_the_chosen_row(panel, told):
+    QTest.keyClick(panel.table, Qt.Key.Key_P)
+    QTest.keyClick(panel.table, Qt.Key.Key_B)
+    assert told == [("pinned", 10), ("banned", 10)]
+    row = panel.table.rows_model.rows[3]
+    assert [action.text() for action in panel._actions(row)] == ["Pin", "Allow again"]
+    assert panel._actions(panel.table.rows_model.rows[0])[0].text() == "Unpin"
+
+
+def test_sorting_by_weight_goes_by_size_and_leaves_missing_ones_at_the_end(panel):
+    panel.table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+    assert [row.feature_id for row in panel.table.rows()][:2] == [30, 10]
+    panel.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
+    assert [row.feature_id for row in panel.table.rows()][:2] == [10, 30]
+
+
+def test_copy_is_tab_separated_with_all_digits(panel):
+    panel.table.selectAll()
+    panel.table.copy()
+    lines = list(csv.reader(io.StringIO(QGuiApplication.clipboard().text()), delimiter="\t"))
+    assert lines[0] == ["#", "id", "feature", "weight", "gain", "MAP"]
+    assert lines[2] == ["2", "10", "ten", "-0.25", "0.5", "0.5"]
+    assert len(lines) == 5
+
+
+def test_another_measure_and_the_test_part(panel):
+    panel.show_path(make_path(), IDS, NAMES, "NDCG@10", 1)
+    assert texts(panel)[1][-1] == "0.2000"
+    assert panel.table.model().headerData(5, Qt.Orientation.Horizontal) == "NDCG@10"
+    panel.show_test({"MAP": 0.472, "NDCG@10": 0.2251}, "LETOR 4.0")
+    assert panel._test.text().replace("\u00a0", " ") == "test: MAP 0.4720 · NDCG@10 0.2251"
+    assert "LETOR 4.0" in panel._test.toolTip()
+    panel.clear()
+    assert texts(panel) == []
+    assert not panel._test.isVisible()
+    assert not panel._pin.isEnabled()
+
+
+def test_the_whole_model_is_in_sight_where_there_is_room_for_it(panel):
+    panel.resize(500, 160)
+    QCoreApplication.processEvents()
+    table = panel.table
+    assert table.viewport().height() < 4 * 29
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 2)
+    table.scrollToBottom()
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
+    assert table.rowAt(0) == 0
+    table.scrollToBottom()
+    at = table.verticalScrollBar().value()
+    panel.chosen.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1))
+    QTest.mouseClick(
+        table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=table.visualRect(table.model().index(2, 2)).center(),
+    )
+    assert panel.caption().startswith("k = 3")
+    assert table.verticalScrollBar().value() == at, "a row that was clicked stays under the mouse"
+
+
+def test_all_measures_of_the_test_part_can_be_read(panel):
+    panel.show_test({f"NDCG@{k}": 0.5 for k in range(1, 11)})
+    QCoreApplication.processEvents()
+    label = panel._test
+    assert label.height() >= label.heightForWidth(label.width()) > 2 * label.fontMetrics().height()
+
+
+def test_gain_gives_way_in_a_narrow_panel(panel):
+    assert not panel.table.isColumnHidden(4)
+    panel.resize(330, 400)
+    assert panel.table.isColumnHidden(4)
+
+
+def test_an_empty_table_says_how_to_fill_it(panel):
+    panel.clear()
+    assert panel.table.placeholder.startswith("Run a method")
+    panel.clear("Look at one fold.")
+    assert panel.table.placeholder == "Look at one fold."
+    panel.clear()
+    assert panel.table.placeholder.startswith("Run a method")
+
+
+def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
+    coef = np.array([0.1, -0.9, 0.5, 0.2])
+    step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
+    path = PathResult(Unit(1, 0, ParameterCombination()), (step,), {"MAP": np.array([0.4])}, divisor=10)
+    panel.show_path(path, IDS, NAMES, "MAP", 0)
+    assert panel.table.current().feature_id == 20
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 30)]
+
+
+@pytest.mark.parametrize("along", [StepKind.ITERATIONS, StepKind.ROUNDS])
+def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, along):
+    coef = np.array([0.1, -0.9, 0.5, 0.2])
+    steps = tuple(Step(i, (0, 1, 2, 3), coef, 0.5 / i, np.zeros(0)) for i in (1, 2, 3))
+    path = PathResult(
+        Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along
+    )
+    panel.show_path(path, IDS, NAMES, "MAP", 2)
+    assert panel.table.current().feature_id == 20
+    QTest.keyClick(panel.table, Qt.Key.Key_Down)
+    assert told == [("inspected", 30)]
+    place = " · round 3" if along is StepKind.ROUNDS else " of 4"
+    assert panel.caption() == f"k = 4{place} · MAP 0.6000"
+
+
+def test_a_step_of_several_features_is_marked_by_its_last(panel):
+    steps = tuple(
+        Step(i, (3, 1, 0, 2)[:k], np.array([0.3, -0.6, 0.2, 0.1]), 1.0 / i, np.zeros(0))
+        for i, k in ((1, 2), (2, 4))
+    )
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, 10)
+    panel.show_path(path, IDS, NAMES, "MAP", 0)
+    assert panel.table.current().rank == 2
+    assert panel.caption() == "k = 2 of 4 · MAP 0.4000"
+
+
+class _Used(Step):
+    linear = False
+
+
+def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
+    def header():
+        return [column.title for column in panel.table.rows_model.columns]
+
+    path = make_path()
+    used = [_Used(s.number, s.selected, np.abs(s.coef), s.criterion, s.candidates) for s in path.steps]
+    panel.show_path(replace(path, steps=tuple(used)), IDS, NAMES, "MAP", 1)
+    assert "importance" in header()
+    assert "weight" not in header()
+    assert texts(panel)[0][header().index("importance")] == "0.5"
+    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    assert "weight" in header()
+
+
+def shown_columns(panel):
+    columns = panel.table.rows_model.columns
+    return [column.key for i, column in enumerate(columns) if not panel.table.isColumnHidden(i)]
+
+
+def test_a_column_without_a_value_is_left_out(panel):
+    assert "after" in shown_columns(panel)
+    steps = tuple(
+        Step(i, (0, 1, 2, 3), np.array([0.1, -0.9, 0.5, 0.2]), 0.5 / i, np.zeros(0)) for i in (1, 2)
+    )
+    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {}, 1.0, StepKind.ITERATIONS)
+    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    assert "after" not in shown_columns(panel)
+    panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
+    assert "after" in shown_columns(panel)
+
+
+def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
+    def shown_of(*coefs):
+        steps = tuple(
+            Step(i, tuple(np.flatnonzero(coef).tolist()), np.array(coef), 0.5 / i, np.zeros(0))
+            for i, coef in enumerate(coefs, start=1)
+        )
+        measured = {"MAP": np.linspace(0.4, 0.6, len(steps))}
+        unit = Unit(1, 0, ParameterCombination())
+        panel.show_path(PathResult(unit, steps, measured, 1.0, StepKind.ROUNDS), IDS, NAMES, "MAP", 1)
+        return shown_columns(panel)
+
+    assert "after" not in shown_of([0.1, 0.9, 0.2, 0.0], [0.1, 0.9, 0.5, 0.2])
+    assert "after" in shown_of([0.1, 0.0, 0.0, 0.0], [0.1, 0.9, 0.0, 0.0], [0.1, 0.9, 0.5, 0.2])
+
+
+def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
+    names = ("LMIR.DIR of whole document", "two", "three", "four")
+    panel.show_path(make_path(), IDS, names, "MAP", 1)
+    widest = panel.table.fontMetrics().horizontalAdvance(names[0]) + 2 * 8
+    seen = []
+    for width in range(600, 300, -10):
+        panel.resize(width, 400)
+        QCoreApplication.processEvents()
+        assert panel.table.columnWidth(2) >= widest
+        if shown_columns(panel) not in seen:
+            seen.append(shown_columns(panel))
+    assert seen == [
+        ["rank", "feature_id", "name", "weight", "gain", "after"],
+        ["rank", "feature_id", "name", "weight", "after"],
+        ["rank", "name", "weight", "after"],
+        ["rank", "name", "after"],
+    ]
+    name = panel.table.rows_model.columns[2]
+    assert name.hint(panel.table.rows()[0]) == "30 three\nweight 0.5\npinned: in every model"

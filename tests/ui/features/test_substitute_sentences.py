@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+
+from rankstudio.engine.analysis.features.substitutes import (
+    NO_SWAPS,
+    GroupSwap,
+    SubstituteGroup,
+    Substitutes,
+    Swap,
+)
+from rankstudio.ui.features.substitute_sentences import change_text, substitute_sentences
+
+IDS = np.arange(10, 90, 10)
+NAMES = tuple("abcdefgh")
+NAN = float("nan")
+
+
+def sentences(
+    *groups: SubstituteGroup, better: tuple[Swap, ...] = (), why: str = ""
+) -> list[tuple[str, str]]:
+    found = Substitutes((), np.empty((0, 0)), (), groups, better, why, 8)
+    return [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES)]
+
+
+def test_a_cluster_names_what_could_stand_for_its_feature_and_what_it_costs():
+    group = SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),))
+    assert sentences(group) == [("a (10) or 30 or 40", "|r| ≥ 0.95; c (30) for 10: +0.0004 per document")]
+
+
+def test_a_large_cluster_is_cut():
+    group = SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),))
+    assert sentences(group) == [
+        ("a (10) or 20 or 30 or 40 or 50 or 60 and 2 more", "|r| ≥ 0.90; b (20) for 10: no change")
+    ]
+
+
+def test_two_selected_features_of_a_cluster_are_named_together():
+    group = SubstituteGroup((0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002)))
+    assert sentences(group) == [
+        (
+            "a (10) and b (20) or 30",
+            "|r| ≥ 0.92; c (30) for 10: +0.0010 per document; c (30) for 20: −0.0002 per document",
+        )
+    ]
+
+
+def test_a_feature_alone_has_its_nearest():
+    group = SubstituteGroup((5,), (), NAN, (Swap(5, 2, -0.314, 0.0121),))
+    assert sentences(group) == [
+        (
+            "f (60) alone",
+            "c (30) for 60 (r = −0.31): +0.0121 per document",
+        )
+    ]
+
+
+def test_without_a_criterion_there_is_only_likeness_and_the_reason():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, NAN),))
+    alone = SubstituteGroup((5,), (), NAN, (Swap(5, 2, 0.001, NAN),))
+    assert sentences(group, alone, why=NO_SWAPS) == [
+        ("a (10) or 30", "|r| ≥ 0.95; c (30) is nearest to 10, r = 0.95"),
+        ("f (60) alone", "no feature that is not selected is like it"),
+        ("", NO_SWAPS),
+    ]
+
+
+def test_a_feature_that_is_nearest_to_several_is_named_once():
+    swaps = (Swap(0, 2, 0.95, NAN), Swap(1, 2, 0.91, NAN), Swap(3, 4, -0.9, NAN))
+    assert sentences(SubstituteGroup((0, 1, 3), (2, 4), 0.9, swaps)) == [
+        (
+            "a (10) and b (20) and d (40) or 30 or 50",
+            "|r| ≥ 0.90; c (30) is nearest to 10 (r = 0.95), 20 (r = 0.91); "
+            "e (50) is nearest to 40, r = −0.90",
+        )
+    ]
+
+
+def test_a_swap_that_would_be_better_comes_first():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
+    better = Swap(0, 4, 0.2, -0.00021), Swap(5, 4, 0.2, -0.0001)
+    told = sentences(group, better=better)
+    assert told[0][0] == "e (50) instead of 10"
+    assert "0.0002" in told[0][1] and "−" not in told[0][1] and "1 other" in told[0][1]
+
+
+def test_a_feature_that_is_better_left_out_is_named_and_looked_at():
+    found = Substitutes((), np.empty((0, 0)), (), (), (Swap(3, None, NAN, -0.0005),), "", 8)
+    (told,) = substitute_sentences(found, IDS, NAMES)
+    assert (told.title, told.feature) == ("Leaving out d (40)", 40)
+    assert "0.0005" in told.text
+
+
+def test_what_is_better_by_rounding_alone_is_not_told():
+    group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),))
+    assert sentences(group, better=(Swap(3, None, NAN, -1e-13),)) == sentences(group)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (0.0, "no change"),
+        (0.0004, "+0.0004"),
+        (-0.0000034, "−0.000003"),
+        (0.25, "+0.2500"),
+        (1e-14, "no change"),
+    ],
+)
+def test_a_change_has_as_many_decimals_as_it_needs(change, text):
+    assert change_text(change) == text
+
+
+def test_features_that_nothing_is_like_share_a_sentence():
+    lonely = [SubstituteGroup((c,), (), NAN, (Swap(c, 2, 0.0, NAN),)) for c in (5, 6)]
+    group = SubstituteGroup((0, 1), (), 0.92, (Swap(0, 2, 0.0, NAN), Swap(1, 2, 0.0, NAN)))
+    assert sentences(lonely[0], group, lonely[1]) == [
+        ("a (10) and b (20)", "|r| ≥ 0.92 between them; no feature that is not selected is like it"),
+        ("2 features alone", "60, 70: no feature that is not selected is like it"),
+    ]
+
+
+def test_where_every_feature_is_selected_none_is_left():
+    groups = [SubstituteGroup((c,), (), NAN, ()) for c in (5, 6)]
+    assert sentences(*groups) == [
+        ("2 features alone", "60, 70: every feature is selected, and none is left to come in")
+    ]
+
+
+def test_groups_are_named_and_swapped_as_a_whole():
+    swaps = (GroupSwap((0, 1), (4,), -0.0007), GroupSwap((2,), (5, 6), 0.0))
+    found = Substitutes((), np.empty((0, 0)), (), (), (), "", 8, swaps)
+    groups = {"BM25": (10, 20), "TF": (60, 70)}
+    assert [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES, groups)] == [
+        ("BM25 (10, 20) as a whole", "best replaced by e (50): −0.0007 per document"),
+        ("c (30)", "best replaced by TF (60, 70): no change"),
+    ]
+
+
+def test_whatever_would_be_better_comes_first_and_all_else_stays_where_it_is():
+    alike = [
+        SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, 0.1),)),
+        SubstituteGroup((3,), (4,), 0.95, (Swap(3, 4, 0.95, -0.0002),)),
+        SubstituteGroup((7,), (1,), 0.95, (Swap(7, 1, 0.95, 0.05),)),
+    ]
+    swaps = (GroupSwap((5, 6), (1,), 0.001), GroupSwap((1, 2), (4,), -0.0007))
+    found = Substitutes((), np.empty((0, 0)), (), tuple(alike), (), "", 8, swaps)
+    titles = [s.title for s in substitute_sentences(found, IDS, NAMES, {"BM25": (20, 30), "TF": (60, 70)})]
+    assert titles == [
+        "BM25 (20, 30) as a whole",
+        "d (40) or 50",
+        "a (10) or 30",
+        "h (80) or 20",
+        "TF (60, 70) as a whole",
+    ]

@@ -1,0 +1,167 @@
+"""Substitutes on the Features page of the real window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.ui.export.items import export_items
+from rankstudio.ui.features.substitute_sentences import change_text
+from rankstudio.ui.features.substitutes_panel import SubstitutesPanel
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture
+def window(theme: Theme, tmp_path: Path):
+    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as made:
+        yield made
+
+
+def panel(window: MainWindow) -> SubstitutesPanel:
+    return window.sections.substitutes.panel
+
+
+def look(window: MainWindow) -> None:
+    window.workspace.show_page("features")
+    wait_until(lambda: panel(window).plot.shown is not None)
+    settle(window)
+
+
+def test_the_swap_that_is_told_is_what_retraining_gives(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None)
+    found, model = panel(window)._found, window.current.model
+    assert found.selected == model.step.selected
+    swap = next(swap for group in found.groups for swap in group.swaps)
+    train = model.fold.train
+
+    def error(columns: list[int]) -> float:
+        ranker = RankRLS(model.path.unit.parameters["regularization"])
+        return ranker.fit(train.X[:, columns], train.y, qid=train.qid).criterion_ / train.n_documents
+
+    before = list(found.selected)
+    after = [swap.added if column == swap.removed else column for column in before]
+    assert swap.change == pytest.approx(error(after) - error(before))
+    ids = train.feature_ids
+    said = " ".join(panel(window).sentences())
+    assert f"({ids[swap.added]}) for {ids[swap.removed]}" in said
+    assert f": {change_text(swap.change)} per document" in said
+
+
+def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    assert panel(window)._found is None
+
+
+def test_while_they_are_looked_for_it_is_said(window):
+    finish(window)
+    window.session.look_at(1)
+    said = []
+    show_nothing = panel(window).plot.show_nothing
+    panel(window).plot.show_nothing = lambda why: (said.append(why), show_nothing(why))
+    look(window)
+    assert said[-1] == "Substitutes are being looked for."
+
+
+def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    plot = panel(window).plot
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    second = plot.features[1].feature_id
+    assert window.sections.inspect.feature == second
+    assert plot.marked == second
+
+
+def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
+    finish(window)
+    window.session.change("editing", method="fsmrank", parameters={})
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    button = panel(window).switch._buttons()[1]
+    button.click()
+    plot = panel(window).plot
+    wait_until(lambda: plot.shown is not None and plot.shown.groups)
+    assert [(group.label, group.size) for group in plot.shown.groups] == [("run 1", 2), ("run 2", 2)]
+    order = [feature.feature_id for feature in plot.features]
+    for place, result in enumerate(f for r in window.runs.records for f in r.folds.values()):
+        ranked = np.argsort(plot.shown.values[:, place])[: len(result.selected)]
+        assert tuple(order[row] for row in ranked) == result.selected
+    said = " ".join(panel(window).sentences())
+    assert "would have to be trained anew" in said
+
+
+def test_all_folds_have_no_substitutes_in_common(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    window.session.look_at(None)
+    wait_until(lambda: panel(window).plot.shown is None)
+    assert "look at one fold" in panel(window).plot.placeholder
+
+
+def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
+    def offered():
+        items = export_items(window.models, window.sections)
+        return next((item for item in items if item.key == "plot-substitutes"), None)
+
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    assert offered() is None
+    look(window)
+    for suffix in (".png", ".csv"):
+        offered().write(tmp_path / f"map{suffix}")
+    header, *rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()
+    columns = header.partition(",")[2]
+    assert all(
+        row.partition(",")[0].endswith(name) for row, name in zip(rows, columns.split(","), strict=True)
+    )
+
+
+def test_moving_the_slider_brings_the_substitutes_of_the_new_model(window):
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None)
+    for value in (0.3, 0.5, 3.0):
+        window.session.select((value,), 2, gliding=True)
+    wait_until(lambda: panel(window)._found.selected == window.current.model.step.selected)
+    window.session.select((3.0,), 4)
+    wait_until(lambda: len(panel(window)._found.selected) == 4)
+
+
+def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(window):
+    groups = {"First": (1, 2), "Second": (3, 4)}
+    window.session.change("groups", groups=groups)
+    window.session.change("fewer", parameters={**window.session.plan.parameters, "n_features_to_select": 1})
+    finish(window)
+    window.session.look_at(1)
+    look(window)
+    wait_until(lambda: panel(window)._found is not None and panel(window)._found.group_swaps)
+    found, model = panel(window)._found, window.current.model
+    swap, train = found.group_swaps[0], model.fold.train
+
+    def error(columns: set[int]) -> float:
+        ranker = RankRLS(model.path.unit.parameters["regularization"])
+        return ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_ / train.n_documents
+
+    before = set(found.selected)
+    change = error(before - set(swap.removed) | set(swap.added)) - error(before)
+    assert swap.change == pytest.approx(change)
+    assert f"{change_text(swap.change)} per document" in " ".join(panel(window).sentences())

@@ -1,0 +1,292 @@
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from hands import pick, type_into, write
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods import catalog
+from rankstudio.engine.methods.catalog import CATALOG, Kind, method
+from rankstudio.ui.select.features_field import Chip
+from rankstudio.ui.select.fields import tooltip
+from rankstudio.ui.select.form import MethodForm
+from rankstudio.ui.select.section import _EDITORS
+from rankstudio.ui.style.plain_text import shortened
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form, entry):
+    form.set_plan(Plan(data="x", method=entry.key))
+    assert form.method_key() == entry.key
+    assert form.values() == entry.validate({})
+    assert form.caption() == entry.citation
+    for parameter in entry.parameters:
+        field = form.field(parameter.name)
+        assert field.isVisible() == parameter.counts(form.values())
+        assert field.label.buddy() is field.editor
+        assert field.editor.accessibleName() == parameter.label
+        assert shortened(parameter.help) in unescape(field.editor.toolTip())
+        for text in (parameter.symbol, parameter.source):
+            assert text in unescape(field.editor.toolTip())
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+def test_groups_are_told_of_where_they_count_or_are_refused(form, entry):
+    form.set_plan(Plan(data="x", method=entry.key, groups={"Body": (1, 3)}))
+    assert form._groups.isVisible() == (entry.selects or not entry.groups)
+    if not entry.groups:
+        assert f"{entry.label} selects feature by feature" in form._groups.text()
+
+
+def test_a_tooltip_tells_symbol_source_range_and_default():
+    text = tooltip(method("greedy-rankrls").parameter("regularization"))
+    for part in ("λ", "eq. (3)", "greater than 0", "2^0..2^10"):
+        assert part in text
+
+
+def test_a_valid_edit_is_told_once_and_whole(form, edits):
+    type_into(form.field("regularization"), "2^-2..2^2")
+    assert len(edits) == 1
+    assert (edits[0]["method"], edits[0]["ranker"], edits[0]["ranker_parameters"]) == (
+        "greedy-rankrls",
+        "",
+        {},
+    )
+    values = edits[0]["parameters"]
+    assert values["regularization"] == (0.25, 0.5, 1.0, 2.0, 4.0)
+    assert values["n_features_to_select"] is None
+    assert form.field("regularization").editor._hint == "5 values"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("regularization", "-1", "-1"),
+        ("regularization", "many", "many"),
+        ("regularization", "", ""),
+        ("n_features_to_select", "0", "0"),
+        ("n_features_to_select", "3.5", "3.5"),
+        ("pinned", "99", "99"),
+        ("pinned", "anchor", "2 features match"),
+        ("pinned", "nothing of the kind", "nothing of the kind"),
+    ],
+)
+def test_an_invalid_edit_is_explained_beside_the_field_and_the_last_value_stays(
+    form, edits, name, text, found
+):
+    before = form.values()
+    field = form.field(name)
+    field.editor.setFocus()
+    field.editor.setText(text)
+    QTest.keyClick(field.editor, Qt.Key.Key_Return)
+    if not text:
+        assert field.has_error
+    label = field.findChild(QLabel, f"error-{name}")
+    assert label.isVisible()
+    assert label.text().startswith(field.parameter.label)
+    assert found in label.text()
+    assert field.editor.property("invalid") is True
+    assert not edits
+    assert form.values() == before
+    assert not form.commit()
+
+
+def test_an_error_goes_while_it_is_mended_and_the_value_is_taken_when_the_field_is_left(form, edits):
+    field = form.field("n_features_to_select")
+    type_into(field, "0")
+    assert field.has_error
+    field.editor.selectAll()
+    QTest.keyClicks(field.editor, "12")
+    assert not field.has_error
+    assert not edits
+    form.field("regularization").editor.setFocus()
+    assert edits[-1]["parameters"]["n_features_to_select"] == 12
+
+
+def test_commit_takes_what_is_still_being_typed(form, edits):
+    field = form.field("n_features_to_select")
+    field.editor.setFocus()
+    QTest.keyClicks(field.editor, "7")
+    assert form.values()["n_features_to_select"] is None
+    assert form.commit()
+    assert form.values()["n_features_to_select"] == 7
+    assert len(edits) == 1
+
+
+def test_features_are_added_by_id_and_by_name_and_taken_out(form, edits):
+    field = form.field("pinned")
+    type_into(field, "25, 1")
+    type_into(field, "whole")
+    assert form.values()["pinned"] == (25, 1, 39)
+    QCoreApplication.processEvents()
+    chips = [chip for chip in field.findChildren(Chip) if chip.isVisible()]
+    assert [chip.feature_id for chip in chips] == [25, 1, 39]
+    QTest.keyClick(chips[1], Qt.Key.Key_Delete)
+    assert form.values()["pinned"] == (25, 39)
+    assert len(edits) == 3
+
+
+def test_a_completion_adds_its_feature(form, edits):
+    field = form.field("banned")
+    field.editor.setFocus()
+    QTest.keyClicks(field.editor, "bm25")
+    assert field.editor.completer().currentCompletion() == "25 BM25 of anchor"
+    field.editor.completer().activated.emit("25 BM25 of anchor")
+    QCoreApplication.processEvents()
+    assert form.values()["banned"] == (25,)
+    assert field.editor.text() == ""
+
+
+def test_a_feature_is_pinned_or_banned_never_both(form, edits):
+    type_into(form.field("pinned"), "25 39")
+    type_into(form.field("banned"), "25")
+    assert form.values()["pinned"] == (39,)
+    assert form.values()["banned"] == (25,)
+    assert len(edits) == 2
+    assert edits[-1]["parameters"]["pinned"] == (39,)
+
+
+def test_reset_of_one_field_and_of_all(form, edits):
+    reset = form.field("n_features_to_select").reset_button
+    assert not reset.isVisible()
+    type_into(form.field("n_features_to_select"), "5")
+    type_into(form.field("regularization"), "1")
+    assert reset.isVisible()
+    reset.click()
+    assert form.values()["n_features_to_select"] is None
+    type_into(form.field("pinned"), "1")
+    told = len(edits)
+    form.reset()
+    assert form.values() == method("greedy-rankrls").validate({})
+    assert len(edits) == told + 1
+    form.reset()
+    assert len(edits) == told + 1
+
+
+def test_showing_a_plan_tells_nobody(form, edits):
+    plan = Plan(
+        data="x",
+        parameters={"regularization": "2^3", "pinned": (25,), "algorithm": "statistics"},
+        measures=("P@5", "NDCG@3"),
+        select_by="NDCG@3",
+    )
+    form.set_plan(plan)
+    assert form.values() == dict(plan.parameters)
+    assert form.select_by() == "NDCG@3"
+    box = form.field("select_by").editor
+    left_out = ["leave-query-out P@5", "leave-query-out NDCG@3"]
+    assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", *left_out, "criterion"]
+    form.set_plan(plan.changed(method="gas", parameters={}))
+    assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", "criterion"]
+    assert not edits
+
+
+def test_choices_are_told(form, edits):
+    form.set_plan(Plan(data="x"))
+    for name, key in (("select_by", "NDCG@10"), ("algorithm", "algorithm1"), ("method", "rankrls")):
+        pick(form, name, key)
+    assert edits.pop(0) == {"select_by": "NDCG@10"}
+    assert [edit["method"] for edit in edits] == ["greedy-rankrls", "rankrls"]
+    assert edits[0]["parameters"]["algorithm"] == "algorithm1"
+    assert set(edits[1]["parameters"]) == set(method("rankrls").defaults)
+
+
+def test_another_method_and_back_loses_nothing(form, edits):
+    type_into(form.field("n_features_to_select"), "9")
+    for key in ("rankrls", "greedy-rankrls"):
+        pick(form, "method", key)
+    assert edits[-1]["parameters"]["n_features_to_select"] == 9
+
+
+def test_tab_goes_through_the_fields_in_their_order(form):
+    fields = [form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")]
+    editors = [field.editor for field in fields]
+    reached, at = [], editors[0]
+    for _ in range(60):
+        if at in editors and at not in reached:
+            reached.append(at)
+        at = at.nextInFocusChain()
+    assert reached == editors
+
+
+def test_kinds_of_the_catalog_are_all_covered():
+    assert set(_EDITORS) == set(Kind)
+
+
+def test_a_switch_is_told_at_a_click_and_at_the_space_bar(form, edits):
+    form.set_plan(Plan(data="x", method="fsmrank"))
+    field = form.field("project")
+    assert not field.editor.isChecked()
+    QTest.mouseClick(field.editor, Qt.MouseButton.LeftButton, pos=QPoint(8, field.editor.height() // 2))
+    assert [edit["parameters"]["project"] for edit in edits] == [True]
+    assert field.reset_button.isVisible()
+    field.editor.setFocus()
+    QTest.keyClick(field.editor, Qt.Key.Key_Space)
+    assert [edit["parameters"]["project"] for edit in edits] == [True, False]
+    assert not field.reset_button.isVisible()
+    form.set_plan(Plan(data="x", method="fsmrank", parameters={"project": True}))
+    assert field.editor.isChecked()
+    assert len(edits) == 2
+
+
+def test_a_measure_is_chosen_or_typed_and_a_wrong_one_is_explained(form, edits):
+    form.set_plan(Plan(data="x", method="single-feature"))
+    field = form.field("measure")
+    assert field.editor.currentText() == "NDCG@10"
+    write(field, "NDGC@5")
+    label = field.findChild(QLabel, "error-measure")
+    assert label.isVisible()
+    assert label.text().startswith("measure: expected ")
+    assert "NDGC@5" in label.text()
+    assert field.editor.property("invalid") is True
+    assert not edits
+    assert form.values()["measure"] == "NDCG@10"
+    assert not form.commit()
+    write(field, "ndcg@5")
+    assert not label.isVisible()
+    assert field.editor.currentText() == "NDCG@5"
+    assert form.commit()
+    field.editor.setCurrentIndex(field.editor.findData("MAP"))
+    field.editor.activated.emit(field.editor.currentIndex())
+    assert [edit["parameters"]["measure"] for edit in edits] == ["NDCG@5", "MAP"]
+
+
+def test_a_number_is_explained_with_its_range(form, edits):
+    form.set_plan(Plan(data="x", method="gas"))
+    type_into(form.field("c"), "-0.5")
+    assert form.field("c").error.text() == "c: expected a number from 0 up, got '-0.5'."
+    type_into(form.field("c"), "2^-2")
+    assert [edit["parameters"]["c"] for edit in edits] == [0.25]
+    assert form.field("c").editor.text() == "0.25"
+
+
+def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):
+    lacking = replace(method("lambdamart"), module="no_such_module")
+    monkeypatch.setattr(catalog, "CATALOG", (*(m for m in CATALOG if m.key != "lambdamart"), lacking))
+    made = MethodForm(theme)
+    for name in ("method", "ranked_by"):
+        box = made.field(name).editor
+        item = box.model().item(box.findData("lambdamart"))
+        assert not item.isEnabled()
+        assert item.toolTip() == lacking.lacking
+        assert box.model().item(box.findData("rankrls")).isEnabled()
+    made.deleteLater()
+
+
+def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):
+    assert form.field("ties").isVisible()
+    form.set_plan(Plan(data="x", parameters={"cost": "unit", "ties": False}))
+    assert not form.field("ties").isVisible()
+    form.set_plan(Plan(data="x", parameters={"cost": ["unit", "magnitude"]}))
+    assert form.field("ties").isVisible()
+    field = form.field("cost")
+    field.set_value("inverse")
+    field.edited.emit("inverse")
+    assert edits[-1]["parameters"]["cost"] == "inverse"
+    assert not form.field("ties").isVisible()
+    field.set_value("magnitude")
+    field.edited.emit("magnitude")
+    assert form.field("ties").isVisible()

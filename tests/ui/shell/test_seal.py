@@ -1,0 +1,170 @@
+"""The sealed test part, in the real window: nothing measured there is seen until the seal is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from waiting import wait_until
+from windows import finish, open_window, settle, write_folds
+
+from rankstudio.ui.export.items import export_items
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.style.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def own_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the studies of each test in a folder of its own."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+
+
+def seal_text(window: MainWindow) -> str:
+    return window.status._seal.text()
+
+
+def test_numbers(record: RunRecord) -> set[str]:
+    """Return everything that was measured on the test part, as tables write it."""
+    folds = [*record.folds.values()]
+    measured = [value for fold in folds for value in fold.test.values()]
+    measured += [value for fold in folds for value in fold.baseline.test.values()]
+    measured += list(record.result.average.values()) if record.result else []
+    return {f"{value:.4f}" for value in measured if 0.0 < value < 1.0}
+
+
+test_numbers.__test__ = False  # type: ignore[attr-defined]
+
+
+def shown_texts(window: MainWindow) -> str:
+    """Return the texts of all tables of Compare and of what Select and Features say of the test."""
+    results, inspect = window.sections.results, window.sections.inspect
+    tables = []
+    for key in ("pareto", "tests", "folds", "stability", "conventions", "published"):
+        window.workspace.show_page("compare")
+        results.views.show_view(key)
+        settle(window)
+        tables += [shown.table.rows_as_csv() for shown in results.views.tables()]
+    panels = [
+        window.sections.strip._state.text(),
+        inspect.features._test.text(),
+        inspect.features._test.toolTip(),
+    ]
+    return "\n".join([*tables, results.panel.table.rows_as_csv(), *panels])
+
+
+def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(window: MainWindow) -> None:
+    finish(window)
+    record = window.runs.records[0]
+    validated = {
+        f"{v:.4f}" for path in record.paths.values() for row in path.validation.values() for v in row
+    }
+    validated |= {f"{v:.4f}" for fold in record.folds.values() for v in fold.baseline.validation.values()}
+    secret = test_numbers(record) - validated
+    assert secret
+    before = shown_texts(window)
+    assert any(number in before for number in secret)
+    assert seal_text(window) == ""
+    window.commands["seal"].trigger()
+    settle(window)
+    assert seal_text(window) == "test part sealed"
+    assert window.current.test == {}
+    text = shown_texts(window)
+    row = window.sections.results.panel.rows()[0]
+    assert row.summary.part == "validation"
+    caption = window.sections.results.panel.caption()
+    assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
+    means = {f"{value:.4f}" for value in row.summary.means.values()}
+    assert {number for number in secret - means if number in text} == set()
+    assert "The test part is sealed" in text
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    assert "sealed" in items["results"].unavailable
+    window.commands["seal"].trigger()
+    settle(window)
+    assert seal_text(window) == "test part looked at once"
+    assert shown_texts(window) == before
+
+
+def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validation(
+    window: MainWindow,
+) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+    results, queries = window.sections.results, window.sections.queries
+    window.workspace.show_page("queries")
+    settle(window)
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
+    assert queries.queries
+    window.commands["seal"].trigger()
+    assert not queries.queries  # at once, not only when those of the validation are there
+    settle(window)
+    assert queries.queries
+    assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
+    assert queries._asked is not None
+    assert queries._asked.part == "vali"
+    window.workspace.show_page("compare")
+    settle(window)
+    measured = [window.models.measured.view(record).result for record in window.runs.records]
+    values = [run.per_query("MAP") for run in measured if run is not None]
+    found = [compared.found for compared in results._tests.rows if compared.found is not None]
+    assert len(found) == 1
+    assert abs(found[0].mean_difference) == pytest.approx(abs(np.nanmean(values[0] - values[1])))
+    n_validated = sum(fold.vali.n_queries for fold in window.runs.records[0].dataset.folds if fold.vali)
+    assert values[0].size == n_validated
+    window.commands["seal"].trigger()
+    settle(window)
+    window.workspace.show_page("queries")
+    settle(window)
+    assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
+
+
+def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
+    folder, config = write_folds(tmp_path / "Small"), tmp_path / "config.ini"
+    with open_window(theme, config, folder) as window:
+        window.commands["seal"].trigger()  # before there is a study
+        finish(window)
+        for _ in range(2):
+            window.commands["seal"].trigger()
+        settle(window)
+        assert seal_text(window) == "test part sealed, looked at once before"
+        path = window.models.study_store.path
+    assert path is not None
+    with open_window(theme, config, folder) as window:
+        assert not window.commands["seal"].isChecked()
+        window.study_files.open(str(path))
+        wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
+        assert window.commands["seal"].isChecked()
+        assert seal_text(window) == "test part sealed, looked at once before"
+        assert window.current.test == {}
+        window.commands["seal"].trigger()
+        settle(window)
+        assert seal_text(window) == "test part looked at twice"
+        window.study_files.new()
+        assert seal_text(window) == ""
+        assert not window.session.sealed
+
+
+def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_there(
+    window: MainWindow,
+) -> None:
+    finish(window)
+    window.commands["seal"].trigger()
+    window.session.show_measure("Disagreement")  # the run did not measure it
+    settle(window)
+
+    def shown() -> tuple[object, ...]:
+        (row,) = window.sections.results.panel.rows()
+        curves = window.sections.run.curves.validation_plot.family.curves
+        return dict(row.summary.means), [(list(one.xs), list(one.ys)) for one in curves.values() if one.xs]
+
+    before, path = shown(), window.models.study_store.path
+    assert "Disagreement" in before[0] and before[1]  # type: ignore[operator]
+    window.study_files.new()
+    settle(window)
+    window.study_files.open(str(path))
+    wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
+    settle(window)
+    assert window.session.sealed and window.runs.records[0].recorded is None
+    assert shown() == before

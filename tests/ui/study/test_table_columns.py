@@ -1,0 +1,174 @@
+"""Tables in the window: what was recognised, and a dialog where that is not clear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from dropped_files import drop
+from hands import fact_texts
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableWidget
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.study.columns_dialog import ColumnsDialog
+from rankstudio.ui.study.open_dialog import kind_of
+
+
+def write_table(path: Path, **renamed: str) -> Path:
+    frame = make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
+    frame = frame.rename(columns=renamed)
+    frame.insert(1, "url", "https://example.org")
+    (frame.drop(columns="url") if not renamed else frame).to_csv(path, index=False)
+    return path
+
+
+def asked(window: MainWindow) -> ColumnsDialog:
+    def found() -> list[ColumnsDialog]:
+        return [d for d in window.findChildren(ColumnsDialog) if d.isVisible()]
+
+    wait_until(found)
+    return found()[0]
+
+
+def box(dialog: ColumnsDialog, name: str) -> QComboBox:
+    found = dialog.findChild(QComboBox, f"columns-{name}")
+    assert isinstance(found, QComboBox)
+    return found
+
+
+def button(dialog: ColumnsDialog, kind: QDialogButtonBox.StandardButton) -> Callable[[], object]:
+    (buttons,) = dialog.findChildren(QDialogButtonBox)
+    return buttons.button(kind).click
+
+
+def test_what_was_recognised_is_said(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "judged.csv")
+    assert not empty.commands["columns"].isEnabled()
+    empty.open_path(str(path))
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    facts = fact_texts(empty.sections.data.panel._facts)
+    assert "CSV" in str(facts) and "query column" in str(facts) and "qid" in str(facts)
+    assert empty.commands["columns"].isEnabled()
+    assert empty.session.plan.columns == {}
+
+
+def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "clicks.csv", qid="session", label="clicked")
+    empty.open_path(str(path))
+    dialog = asked(empty)
+    opened = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open)
+    assert not opened.isEnabled()
+    assert "found no column of the query" in dialog._problem.text()
+    box(dialog, "qid").setCurrentText("session")
+    box(dialog, "label").setCurrentText("clicked")
+    assert opened.isEnabled()
+    table = dialog.findChild(QTableWidget)
+    assert isinstance(table, QTableWidget)
+    texts = [[table.item(i, j).text() for j in (0, 1)] for i in range(3)]
+    assert texts == [["session", "query"], ["url", "left out"], ["clicked", "label"]]
+    opened.click()
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    assert empty.session.plan.columns == {"qid": "session", "label": "clicked", "ignore": ("url",)}
+    dataset = empty.session.dataset
+    assert dataset is not None and "url" not in dataset.feature_names
+    finish(empty)
+    assert empty.runs.records[0].plan.columns == empty.session.plan.columns
+
+    # Other data in between have other columns, and the table is opened again as it was.
+    empty.open_path(str(write_table(tmp_path / "judged.csv")))
+    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "judged")
+    assert empty.session.plan.columns == {}
+    empty.open_path(str(path))
+    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "clicks")
+    assert empty.session.plan.columns["qid"] == "session"
+    settle(empty)
+
+
+def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "judged.csv")
+    empty.open_path(str(path))
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    before = empty.session.dataset
+    assert before is not None
+    empty.commands["columns"].trigger()
+    dialog = asked(empty)
+    table = dialog.findChild(QTableWidget)
+    assert isinstance(table, QTableWidget)
+    assert table.item(2, 0).checkState() is Qt.CheckState.Checked
+    table.setFocus()
+    table.setCurrentCell(2, 0)
+    QTest.keyClick(table, Qt.Key.Key_Space)
+    assert table.item(2, 1).text() == "left out"
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not before)
+    settle(empty)
+    after = empty.session.dataset
+    assert after is not None and after.n_features == before.n_features - 1
+    assert empty.session.plan.columns["ignore"] == (before.feature_names[0],)
+
+
+def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "judged.csv")
+    frame = pd.read_csv(path)
+    frame.insert(0, "split", ["train" if qid % 3 else "test" for qid in frame["qid"]])
+    frame.to_csv(path, index=False)
+    empty.open_path(str(path))
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    before = empty.session.dataset
+    assert before is not None and list(before.folds[0].parts) == ["train", "test"]
+    facts = str(fact_texts(empty.sections.data.panel._facts))
+    assert "part column" in facts and "split" in facts and empty.session.plan.columns == {}
+    empty.commands["columns"].trigger()
+    dialog = asked(empty)
+    assert box(dialog, "part").currentText() == "split"
+    table = dialog.findChild(QTableWidget)
+    assert isinstance(table, QTableWidget) and table.item(0, 1).text() == "part"
+    box(dialog, "part").setCurrentText("none")
+    assert table.item(0, 1).text() == "left out"
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not before)
+    settle(empty)
+    after = empty.session.dataset
+    assert after is not None and list(after.folds[0].parts) == ["train"]
+    assert empty.session.plan.columns["ignore"] == ("split",)
+
+    # A column of another name is chosen in the dialog, and stays in the plan.
+    frame.rename(columns={"split": "when"}).to_csv(tmp_path / "other.csv", index=False)
+    empty.open_path(str(tmp_path / "other.csv"))
+    dialog = asked(empty)
+    box(dialog, "part").setCurrentText("when")
+    button(dialog, QDialogButtonBox.StandardButton.Open)()
+    wait_until(lambda: empty.session.dataset is not after)
+    settle(empty)
+    assert empty.session.plan.columns["part"] == "when"
+    assert empty.session.dataset is not None and empty.session.dataset.folds[0].test is not None
+    finish(empty)
+
+
+def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Path) -> None:
+    path = write_table(tmp_path / "clicks.csv", qid="session", label="clicked")
+    told: list[str] = []
+    empty.open_controller.failed.connect(told.append)
+    drop(empty, path)
+    button(asked(empty), QDialogButtonBox.StandardButton.Cancel)()
+    wait_until(lambda: told)
+    assert "found no column of the query" in told[0]
+    assert empty.session.dataset is None
+    settle(empty)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "a.parquet", "A.FEATHER"])
+def test_tables_have_an_icon_of_their_own(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert kind_of(tmp_path / name) == "table"
