@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
 
@@ -122,14 +121,6 @@ class PathSelector(GrowingSelector):
         """Return the parameters that the order depends on."""
         others = {"groups"} if self.orders_by_lambda else {"groups", "regularization"}
         return tuple(item for item in self.get_params().items() if item[0] not in others)
-
-
-def informative(data: QueryData) -> Bools:
-    """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
-
-    Alone they rank documents as they stand in the file, and that may be no bad order.
-    """
-    return data.informative
 
 
 def best_first(scores: Floats, k: int) -> Ints:
