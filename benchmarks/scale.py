@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ShardWorkers
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.shard import DOCUMENTS
 
@@ -95,7 +95,7 @@ class Row:
     driver: int
 
 
-def make_data(folder: Path, shards: int, n: int) -> ShardedQueryData:
+def make_data(folder: Path, shards: int, n: int) -> TrainingData:
     """Write random documents to a file, a shard at a time, and return them mapped."""
     size = DOCUMENTS // QUERY * QUERY
     X = np.lib.format.open_memmap(folder / f"X{shards}.npy", "w+", np.float64, (shards * size, n))
@@ -108,14 +108,14 @@ def make_data(folder: Path, shards: int, n: int) -> ShardedQueryData:
     X.flush()
     del X
     mapped = np.load(folder / f"X{shards}.npy", mmap_mode="r")
-    return ShardedQueryData(mapped, y, np.arange(0, shards * size + 1, QUERY))
+    return TrainingData(mapped, y, np.arange(0, shards * size + 1, QUERY))
 
 
-def measure(data: ShardedQueryData, processes: int, k: int) -> Row:
+def measure(data: TrainingData, processes: int, k: int) -> Row:
     """Learn two paths, and count the bytes of the first."""
     with on_processes(processes) as executor:
         counted = CountedWorkers(executor.shard_executor()._workers)
-        spread = ShardedQueryData(data.X, data.y, data.ptr, Elsewhere(counted))
+        spread = TrainingData(data.X, data.y, data.ptr, Elsewhere(counted))
         list(GreedyRankRLS(1, 3.0).work(spread))  # the processes start, the data are written for them
         counted.asked = counted.answered = 0
         spread.remembered.clear()

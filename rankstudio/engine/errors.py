@@ -27,7 +27,7 @@ show, so no caller has to add to it.
     └── Cancelled             not a fault: somebody asked to stop
 
 and four warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
-network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on many documents, and
+network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values, and
 ``CacheWarning``.
 """
 
@@ -223,7 +223,7 @@ class CacheWarning(UserWarning):
 
 
 class FewerThresholdsWarning(UserWarning):
-    """Not every value of a feature was tried as a threshold, as there are so many documents."""
+    """Not every value of a feature was tried as a threshold, as it has so many."""
 
 
 class OpenClusterWarning(UserWarning):

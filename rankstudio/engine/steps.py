@@ -177,6 +177,10 @@ Value = TypeVar("Value")
 Told = TypeVar("Told")
 
 
+Waiting = Generator["WorkProgress", None, Value]
+"""What gives signs of life before it returns a value."""
+
+
 def finish(work: Generator[object, None, Value]) -> Value:
     """Run a generator to its end, whatever it yields, and return its value."""
     return followed(work, lambda _: None)

@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.session import InProcess, ShardSession, Sums
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -32,12 +32,12 @@ def problem(n_queries: int = 30, n: int = 5, seed: int = 0, rounded: bool = True
     return QueryData(np.round(X, 1) if rounded else X, y, ptr)
 
 
-def cut(data: QueryData, documents: int) -> ShardedQueryData:
+def cut(data: QueryData, documents: int) -> TrainingData:
     """Return the same documents in shards of at most so many."""
-    return ShardedQueryData(data.X, data.y, data.ptr, documents=documents, validation=data.validation)
+    return TrainingData(data.X, data.y, data.ptr, documents=documents, validation=data.validation)
 
 
-def steps(method: LinearRanker, data: QueryData | ShardedQueryData) -> list[Step]:
+def steps(method: LinearRanker, data: QueryData | TrainingData) -> list[Step]:
     """Return what a method learns of data, whose results are not remembered."""
     data.remembered.clear()
     return [told for told in method.work(data) if isinstance(told, Step)]
@@ -56,7 +56,7 @@ class Forgetful:
     """Has works and messages sent, and every shard begun anew for each, as where workers are lost."""
 
     @contextmanager
-    def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
+    def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         messages: list[Any] = []
 
         class Session:
@@ -71,7 +71,7 @@ class Forgetful:
         yield Session()
 
 
-def elsewhere(data: QueryData, documents: int, folder: Path) -> Iterator[ShardedQueryData]:
+def elsewhere(data: QueryData, documents: int, folder: Path) -> Iterator[TrainingData]:
     """Yield the same shards mapped from a file, on 1, 2 and 5 threads, with and without room in memory."""
     np.save(folder / "X.npy", data.X)
     mapped: Floats = np.load(folder / "X.npy", mmap_mode="r")

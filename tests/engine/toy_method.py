@@ -16,6 +16,8 @@ from rankstudio.engine.steps import Step
 class Toy(LinearRanker):
     """Add up the features that go with the labels, each with its covariance to some power as its weight."""
 
+    shares_shards = False
+
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import LANGUAGES, SYSTEM
-from rankstudio.ui.process.settings import MOST_RECENT, THEMES, Settings
 from rankstudio.ui.page.page import Page, column, row
+from rankstudio.ui.process.settings import MOST_RECENT, THEMES, Settings
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.panel import Panel

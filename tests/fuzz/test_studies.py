@@ -38,8 +38,7 @@ from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.study_store import record_of
-from rankstudio.ui.model.study_store import OpenedStudy, RestoredRun, StudyStore
+from rankstudio.ui.model.study_store import OpenedStudy, RestoredRun, StudyStore, record_of
 
 Fuzz = Callable[[str, Attempt, int], None]
 

@@ -21,7 +21,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.runner import Finished, check, run
 from rankstudio.engine.experiment.storage.study import RunKey, Study
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 
 
 def run_stored(

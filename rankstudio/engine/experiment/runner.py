@@ -42,7 +42,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.shards.session import ShardExecutor
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.shard import shards_of
@@ -138,7 +138,7 @@ def run(
     dataset : FoldedDataset or RankingDataset, optional
         The plan's data where they are open already, with the plan's folds or with those of the files; one
         part alone is trained on.
-    grouped : dict of int to QueryData or ShardedQueryData, optional
+    grouped : dict of int to TrainingData, optional
         Training parts by fold, with what other plans found out about them; added to.
     done : Finished, optional
         What need not be computed again.
@@ -215,7 +215,7 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
     if plan.entry.given or plan.preferences:
         return False
     method = plan.entry.load()
-    if not (method.accepts_shards and method.shares_shards):
+    if not method.shares_shards:
         return False
     return any(
         not isinstance(fold.train, LeftOut) and len(shards_of(fold.train.query_ptr)) > 1 for fold in folds
@@ -224,7 +224,7 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
 
 def _serves_others(data: TrainingData | None, workers: ShardExecutor) -> bool:
     """Tell whether there are no training data yet, or those there are go to other workers."""
-    return data is None or (isinstance(data, ShardedQueryData) and data.executor is not workers)
+    return data is None or (data.several and data.executor is not workers)
 
 
 def run_plan(

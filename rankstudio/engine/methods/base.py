@@ -16,7 +16,7 @@ from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.scikit_learn import BaseEstimator, check_is_fitted, validate_data
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.magnitude import column_name
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -31,16 +31,17 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     """Base of the methods that learn one weight a feature.
 
     A subclass writes :meth:`learn`, a generator of steps over grouped data. It knows no progress bar, no
-    thread and no callback: to cancel it is not to ask for the next step. One that works long before a step
-    writes :meth:`work` instead, and gives signs of life in between.
+    thread and no callback: to cancel it is not to ask for the next step. One that works long before a step,
+    or goes by sums over shards, writes :meth:`work` instead, and gives signs of life in between.
     """
 
     accepts_sparse: ClassVar[bool] = False
     """Whether X may be a sparse matrix of scipy."""
-    accepts_shards: ClassVar[bool] = False
-    """Whether :meth:`work` learns from :class:`ShardedQueryData`, too."""
     shares_shards: ClassVar[bool] = True
-    """Whether it then has workers share the shards; another one reads them one after the other."""
+    """Whether workers share the shards of data that have several.
+
+    Another one looks at all documents at once, or at one shard after the other: its units are spread instead.
+    """
     kept_per_document: ClassVar[int] = 0
     """Bytes that its shards keep for each document, where there is room."""
 
@@ -48,34 +49,27 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     @property
-    def goes_by_shards(self) -> bool:
-        """Whether it does so with its parameters; those that ask for all documents at once do not."""
-        return self.accepts_shards
-
-    @property
     def leaves_out_by_shards(self) -> bool:
-        """Whether it scores left-out queries shard by shard with its parameters, if at all."""
+        """Whether it leaves queries out shard by shard with its parameters, if at all."""
         return False
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return what :meth:`work` needs of memory for data of a shape, before there are any."""
-        by_shards = shape.sharded and self.goes_by_shards
-        return shard_need(shape, states=self.kept_per_document * shape.m) if by_shards else whole_need(shape)
+        kept = self.kept_per_document * shape.m
+        by_shards = shape.sharded and self.shares_shards
+        return shard_need(shape, states=kept) if by_shards else whole_need(shape)
 
-    def learn(self, data: Any) -> Iterator[Step]:
-        """Yield one :class:`Step` a feature or iteration; the last one is the model.
-
-        The data are grouped documents, a :class:`QueryData`; see also ``accepts_shards``.
-        """
+    def learn(self, data: GivenData) -> Iterator[Step]:
+        """Yield one :class:`Step` a feature or iteration; the last one is the model."""
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
             elif isinstance(step, Note):
                 warnings.warn(step.what, step.kind, stacklevel=4)
 
-    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
-        yield from self.learn(data)
+        yield from self.learn(training_data(data).whole(method_of(type(self)).label))
 
     def checked(self, name: str) -> Any:
         """Return a parameter that the catalog declares; ParameterError where it is out of its range."""
@@ -115,7 +109,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def left_out_scorer(
-        self, data: ShardedQueryData, columns: Sequence[int]
+        self, data: TrainingData, columns: Sequence[int]
     ) -> Generator[WorkProgress, None, LeftOutScorer]:
         """Return what scores the documents of each shard as :meth:`left_out` does, with signs of life.
 

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -64,7 +64,6 @@ class LambdaMARTTop(GrowingSelector):
     3
     """
 
-    accepts_shards = True
     shares_shards = False
 
     booster_: Any
@@ -94,11 +93,12 @@ class LambdaMARTTop(GrowingSelector):
         copied = 0.0 if shape.on_disk else shape.documents  # with some of the features
         return self._ranker().memory_need(shape).plus(copied)
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: LambdaMART with it and all before it.
 
         Where no split gains anything, the one step is the model without a feature.
         """
+        data = training_data(data)
         wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)

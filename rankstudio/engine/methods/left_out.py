@@ -10,8 +10,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
 from rankstudio.engine.steps import WorkProgress, finish
 
@@ -101,14 +101,14 @@ class LeftOutScorer(Protocol):
         """
 
 
-def left_out_of_shards(data: ShardedQueryData, scorer: LeftOutScorer) -> Floats:
+def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
     """Score each document without its query, shape (m,): one pass over shards."""
     (scores,) = finish(summed(data, "leaving queries out", _scores, scorer))
     return np.asarray(scores)
 
 
 def measured_left_out(
-    data: ShardedQueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
+    data: TrainingData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> Generator[WorkProgress, None, Floats]:
     """Measure each query as it is ranked without it, shape (M, Q): one pass over shards, with signs of life.
 

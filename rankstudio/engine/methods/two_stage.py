@@ -10,10 +10,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.selection.filter_base import without
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards, in_memory
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step, WorkProgress
 
 Columns = tuple[int, ...]
@@ -95,7 +94,7 @@ def comparisons(
 
 
 def two_stage_steps(
-    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns]
+    ranker: LinearRanker, data: GivenData, sets: Sequence[Columns]
 ) -> Iterator[Step | WorkProgress]:
     """Learn a model with each of some sets of features; each is one step.
 
@@ -103,9 +102,9 @@ def two_stage_steps(
     ----------
     ranker : LinearRanker
         The method that ranks.
-    data : QueryData or ShardedQueryData
-        Training data with all features. Those of several shards are learned from by shards where the ranker
-        can; another one has the selected features alone in memory.
+    data : QueryData or TrainingData
+        Training data with all features. A ranker that looks at all documents at once has the selected
+        features alone in memory.
     sets : sequence of tuple of int
         Columns; an empty set gives the model that scores all documents alike.
 
@@ -120,7 +119,7 @@ def two_stage_steps(
         Where a ranker looks at all documents at once, and some set of features of them is larger than the
         memory budget.
     """
-    data = by_shards(data) if ranker.goes_by_shards else data
+    data = training_data(data)
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
         every = ranker.nested(data, sets[-1])
         if every is not None:
@@ -148,20 +147,13 @@ def _learned(
     if key in data.remembered:
         return data.remembered[key]  # type: ignore[no-any-return]
     last: Step | None = None
-    for step in _work(ranker, data, columns) if columns else ():
+    for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
         yield WorkProgress(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
         data.remembered[key] = last
     return last
-
-
-def _work(ranker: LinearRanker, data: TrainingData, columns: Columns) -> Iterator[Step | WorkProgress]:
-    narrow = data.narrowed(columns)
-    if not ranker.goes_by_shards:
-        narrow = in_memory(narrow, method_of(type(ranker)).label)
-    return ranker.work(narrow)
 
 
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:

@@ -18,14 +18,13 @@ from rankstudio.engine.optimization.pair_problem import (
     LineOfScores,
     PairProblem,
     PlaneProblem,
-    Waiting,
     pair_problem,
 )
 from rankstudio.engine.optimization.truncated_newton import OptimizerState, close_enough, minimise_hinge
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting, WorkProgress
 
 _AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
 _LINE_STEPS = 60

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.optimization.pair_problem import PairProblem, SmoothLoss, Waiting, pair_problem
+from rankstudio.engine.optimization.pair_problem import PairProblem, SmoothLoss, pair_problem
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pair_losses import SquaredHinge
-from rankstudio.engine.steps import WorkProgress, finish
+from rankstudio.engine.steps import Waiting, WorkProgress, finish
 
 _GROWTH = 2.0  # γ of Algorithm 1
 _MOST_DOUBLINGS = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -14,14 +14,10 @@ from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
 from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting, WorkProgress
 from rankstudio.engine.support.threads import STEADY
 
-Value = TypeVar("Value")
 State = TypeVar("State")
-Waiting = Generator[WorkProgress, None, Value]
-"""What gives signs of life before it returns a value."""
-
 DENSE = 1_000
 """Features up to which an optimiser keeps a matrix of them, and not only its diagonal."""
 SMALL = 256

@@ -13,12 +13,11 @@ from rankstudio.engine.optimization.pair_problem import (
     SMALL,
     PairProblem,
     SmoothLoss,
-    Waiting,
     pair_problem,
 )
 from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting, WorkProgress
 from rankstudio.engine.support.threads import STEADY
 
 Inverse = Callable[[float, Floats], Floats]

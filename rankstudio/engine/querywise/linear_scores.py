@@ -11,10 +11,9 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.querywise import _rows_kernel as kernels
-from rankstudio.engine.support.threads import share
+from rankstudio.engine.support.threads import share, worthwhile
 
-_WORTH_THREADS = 100_000  # documents, below which a sweep is over too soon: other threads may be kept waiting
-_HEAVY = 10_000_000  # entries of X, from which on a product with them is work for several threads
+_DOCUMENT, _ENTRY = 30.0, 0.7  # nanoseconds of a sweep over sorted documents, and of a product with X
 _BLOCK = 8_192  # documents that a thread takes at a time
 
 
@@ -49,8 +48,8 @@ class Queries:
         The blocks do not depend on the threads, so sums over them do not either. ``heavy`` work is worth
         threads even where there are not many documents.
         """
-        worthwhile = heavy or self.ptr[-1] > _WORTH_THREADS
-        share(self._executor if worthwhile else None, self._workers, lambda block: work(*block), self.blocks)
+        threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
+        share(self._executor if threads else None, self._workers, lambda block: work(*block), self.blocks)
 
 
 class Linear:
@@ -70,7 +69,7 @@ class Linear:
     def __init__(self, X: Floats, queries: Queries) -> None:
         self.X = unwritable(X)
         self.queries = queries
-        self._heavy = X.size > _HEAVY
+        self._heavy = worthwhile(_ENTRY * X.size)
 
     def scores(self, w: Floats) -> Floats:
         """Return the documents' scores, shape (m,). O(mn)."""

@@ -16,36 +16,6 @@ from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.blocks import VALUES, solve_lower
 
 
-def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
-    """Learn RankRLS with the first feature of an order, the first two, and so on.
-
-    Parameters
-    ----------
-    data : QueryData
-        Training data.
-    order : ndarray of shape (k,)
-        Different columns.
-    regularization : float
-        λ > 0.
-
-    Returns
-    -------
-    coefs : ndarray of shape (k, n)
-        Row t has the weights with the first t + 1 features, 0 for the others.
-    errors : ndarray of shape (k,)
-        The leave-query-out squared errors of these models, summed over documents: what greedy RankRLS
-        minimises (Pahikkala et al. 2010, eq. (7)).
-
-    Notes
-    -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
-    times row i of L^-1 over i <= t, for all t at once. O(mk² + k sum_q min(|q|, k)²) time for queries of
-    |q| documents, and O(mk) memory.
-    """
-    factored = nested_factor(*data.gram, order, regularization)
-    return factored.coefs, left_out_errors(data, order, factored.factor, factored.along, regularization)
-
-
 class NestedFactor(NamedTuple):
     """The factorisation that all models along an order share.
 
@@ -65,7 +35,22 @@ class NestedFactor(NamedTuple):
 
 
 def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: float) -> NestedFactor:
-    """Learn the models of :func:`nested_models` from X^'X^ (n, n) and X^'y^ (n,)."""
+    """Learn RankRLS with the first feature of an order, the first two, and so on.
+
+    Parameters
+    ----------
+    gram, right : ndarray of shape (n, n) and (n,)
+        X^'X^ and X^'y^ of the training data.
+    order : ndarray of shape (k,)
+        Different columns.
+    regularization : float
+        λ > 0.
+
+    Notes
+    -----
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
+    times row i of L^-1 over i <= t, for all t at once. O(k³).
+    """
     left = gram[np.ix_(order, order)]
     left[np.diag_indices_from(left)] += regularization
     factor = factorise(left, regularization)
@@ -79,7 +64,27 @@ def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: floa
 def left_out_errors(
     data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
 ) -> Floats:
-    """Return the errors of :func:`nested_models` on some queries that the models were learned from, too."""
+    """Return the errors of the models of :func:`nested_factor` on some queries that they were learned from.
+
+    Parameters
+    ----------
+    data : QueryData
+        The documents of the queries.
+    order, regularization
+        As of :func:`nested_factor`.
+    factor, along : ndarray
+        Of :class:`NestedFactor`.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The leave-query-out squared errors of the models, summed over documents: what greedy RankRLS minimises
+        (Pahikkala et al. 2010, eq. (7)).
+
+    Notes
+    -----
+    O(mk² + k sum_q min(|q|, k)²) time for queries of |q| documents, and O(mk) memory.
+    """
     from rankstudio.engine.querywise._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
     rows, labels, ptr = _compressed(data, order)

@@ -7,8 +7,8 @@ columns of the features in a model are ever written out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ class SparseQueryData:
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
         ``X = original_X[order]``; None where the rows stood together from the beginning.
-    preferences : Preferences or None
+    preferences, remembered
         As :class:`QueryData` has them.
     """
 
@@ -46,6 +46,7 @@ class SparseQueryData:
     ptr: Ints
     order: Ints | None = None
     preferences: Preferences | None = None
+    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Keep labels and queries as views through which nothing is written."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
-    from rankstudio.engine.methods.shards.sharded_data import TrainingData
+    from rankstudio.engine.methods.shards.training_data import TrainingData
 
 _KEPT = 40  # scores of a model on a part; of large data each takes some megabytes
 _FOLDS = 10  # training parts, made ready to learn from

@@ -23,7 +23,6 @@ from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.left_out import left_out_scores, with_columns
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
@@ -176,11 +175,11 @@ def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk:
         ended(run(plan, on_disk))
 
 
-def test_large_parts_are_grouped_as_shards_and_small_ones_are_not(dataset: FoldedDataset) -> None:
+def test_large_parts_are_several_shards_and_small_ones_are_one(dataset: FoldedDataset) -> None:
     fold = dataset.folds[0]
-    assert isinstance(group_training(fold), ShardedQueryData)
+    assert group_training(fold).several
     assert fold.test is not None
-    assert not isinstance(group_training(Fold(1, fold.test)), ShardedQueryData)
+    assert not group_training(Fold(1, fold.test)).several
 
 
 def test_a_large_part_is_measured_by_shards_with_the_same_bits(

@@ -6,8 +6,15 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
 
 from rankstudio.engine import GreedyRankRLS
-from rankstudio.engine.querywise.nested_rankrls import _clamped_cholesky, nested_models
-from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.querywise.nested_rankrls import _clamped_cholesky, left_out_errors, nested_factor
+from rankstudio.engine.querywise.query_data import QueryData, group
+
+
+def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
+    """Return the weights of the models along an order (k, n), and their leave-query-out errors (k,)."""
+    coefs, factor, along = nested_factor(*data.gram, order, regularization)
+    return coefs, left_out_errors(data, order, factor, along, regularization)
 
 
 @given(problems())

@@ -35,9 +35,7 @@ def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_betwee
 ) -> None:
     monkeypatch.setattr(tasks, "_MOMENT", -1.0)
     monkeypatch.setattr(fold_context, "shards_of", lambda ptr: shards_of(ptr, 30))
-    monkeypatch.setattr(
-        fold_context, "ShardedQueryData", partial(fold_context.ShardedQueryData, documents=30)
-    )
+    monkeypatch.setattr(fold_context, "TrainingData", partial(fold_context.TrainingData, documents=30))
     data, cache, name = dataset(1), FoldCache(), "leave-query-out MAP"
     plan = Plan("small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3})
     wanted = PathWanted(plan, data.folds[0], (2.0,))

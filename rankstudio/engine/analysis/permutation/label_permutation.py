@@ -21,7 +21,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import STEADY
@@ -113,7 +113,7 @@ def permutation_test(
 
 
 def permutation_steps(
-    estimator: LinearRanker, data: TrainingData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
+    estimator: LinearRanker, data: GivenData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
 ) -> Generator[PermutationTest, None, PermutationTest]:
     """Yield the test as it grows, a block of permutations a step, and return it whole.
 
@@ -121,10 +121,10 @@ def permutation_steps(
     ----------
     estimator, n_permutations, seed
         As of :func:`permutation_test`.
-    data : QueryData or ShardedQueryData
+    data : QueryData or TrainingData
     block : int, default 64
-        So many a step; at multiples of 16 all have the same bits. By shards it is one: each learns anew, and
-        takes its time.
+        So many a step; at multiples of 16 all have the same bits. Of several shards it is one: each learns
+        anew, and takes its time.
 
     Yields
     ------
@@ -133,8 +133,8 @@ def permutation_steps(
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    data = by_shards(data) if estimator.goes_by_shards else data
-    block = 1 if isinstance(data, ShardedQueryData) else block
+    data = training_data(data)
+    block = 1 if data.several else block
     with ExitStack() as stack:
         with STEADY:
             shared, among = _paths(estimator, data)
@@ -158,11 +158,12 @@ def _paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
     """Return what provides the paths, and which rows change places (m,), None for all."""
-    if isinstance(data, ShardedQueryData) or data.preferences is None:
+    rows = None if data.several else data.whole("The permutation test")
+    if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None
     if not isinstance(estimator, PreferenceLearner):
         raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
-    return preferred_paths(estimator, data), compared_rows(data)
+    return preferred_paths(estimator, rows), compared_rows(rows)
 
 
 def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:

@@ -19,7 +19,7 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
 from rankstudio.engine.querywise.pair_cost.class_rows import tied_scale
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
@@ -54,7 +54,7 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
     Parameters
     ----------
     estimator : LinearRanker
-    data : QueryData or ShardedQueryData
+    data : TrainingData
     """
     with criterion_paths(estimator, data) as paths:
         yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
@@ -67,19 +67,20 @@ def criterion_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Pat
     Parameters
     ----------
     estimator : LinearRanker
-    data : QueryData or ShardedQueryData
-        Its labels are not looked at. By shards each label vector is learned from anew.
+    data : TrainingData
+        Its labels are not looked at. Of several shards each label vector is learned from anew.
     """
-    if isinstance(data, ShardedQueryData):
+    if data.several:
         yield lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
         return
+    rows: QueryData = data.whole("The permutation test")
     with pool() as (executor, workers):
-        if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, data):
-            yield _greedy_paths(estimator, data, executor, workers)
+        if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
+            yield _greedy_paths(estimator, rows, executor, workers)
         elif type(estimator) is RankRLS and _rankrls_shortcut(estimator):
-            yield _rankrls_paths(estimator, data, executor, workers)
+            yield _rankrls_paths(estimator, rows, executor, workers)
         else:
-            yield lambda labels: [_learned(estimator, data, row) for row in labels]
+            yield lambda labels: [_learned(estimator, rows, row) for row in labels]
 
 
 def _rows_stay(estimator: PairwiseLeastSquares) -> bool:
@@ -192,7 +193,7 @@ def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats
     return learned_path(estimator, relabelled)
 
 
-def learned_path(estimator: LinearRanker, data: TrainingData) -> Floats:
+def learned_path(estimator: LinearRanker, data: GivenData) -> Floats:
     """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
     steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]

@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import estimator, group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,7 @@ class PermutedPlan:
     fold : int
         Whose training part it is.
     method : LinearRanker
-    data : QueryData or ShardedQueryData
-        By shards where there are several and the method can learn so.
+    data : TrainingData
     """
 
     plan: Plan
@@ -53,8 +52,6 @@ class PermutedPlan:
             from preferences.
         DataError
             For preferences that do not fit the data.
-        OutOfMemoryError
-            For a method that looks at all documents at once, where they are larger than the memory budget.
         """
         usual = plan.entry.load()().get_params()
         grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
@@ -66,8 +63,6 @@ class PermutedPlan:
         parameters = single.combinations[0].parameters
         method = estimator(single, plan.entry, parameters, dataset.feature_ids)
         train = with_preferences(plan, fold, group_training(fold))
-        if not method.goes_by_shards:
-            train = in_memory(train, "The permutation test")
         return cls(single, fold.number, method, train)
 
     @property

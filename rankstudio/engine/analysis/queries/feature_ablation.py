@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import two_stage_steps, widened
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics.paired import bootstrap_interval, win_tie_loss
@@ -84,9 +84,9 @@ def relearned(
     Parameters
     ----------
     plan : Plan
-    train : QueryData or ShardedQueryData
-        Training part of the fold. Of the second, a method that looks at all documents at once has the
-        features alone that are left in memory.
+    train : TrainingData
+        Training part of the fold. A method that looks at all documents at once has the features alone that
+        are left in memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -124,7 +124,7 @@ def relearned(
     )
     last: Step | None = None
     narrow = train.narrowed(kept)
-    for told in method.work(narrow if method.goes_by_shards else in_memory(narrow, plan.entry.label)):
+    for told in method.work(narrow):
         follow(told)
         last = told if isinstance(told, Step) else last
         if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:

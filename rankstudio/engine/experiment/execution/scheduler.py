@@ -29,7 +29,7 @@ from rankstudio.engine.experiment.results.filed_steps import Keeper
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support import threads

@@ -12,7 +12,7 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.shared_parts import KeptPart
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.session import Sums
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import ShardState, ShardWork
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
@@ -47,7 +47,7 @@ class PartFile:
         shared = Path(self.folder) / self.name
         return shared if store.is_there(shared) else store.scratch_folder() / self.name
 
-    def open(self) -> ShardedQueryData:
+    def open(self) -> TrainingData:
         """Return it, its arrays mapped into memory; each shard is checked when it is first needed.
 
         Raises
@@ -56,9 +56,7 @@ class PartFile:
             Where this machine does not have it, or it is damaged.
         """
         part = KeptPart(self.path).dataset()
-        return ShardedQueryData(
-            part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading
-        )
+        return TrainingData(part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +102,11 @@ def forget(session: str) -> None:
 class _Session:
     """One session on this worker."""
 
-    def __init__(self, call: ShardCall, data: ShardedQueryData) -> None:
+    def __init__(self, call: ShardCall, data: TrainingData) -> None:
         self._data = data
         self._part = KeptPart(call.part.path)
         room = budget() / 2 / threads.processors() if call.room is None else call.room
-        self._room = Room(room)
+        self._room = Room(lambda: room)
         self._states: dict[int, tuple[ShardState, Scratch, int]] = {}
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
@@ -140,8 +138,8 @@ class _Held:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        self._data: OrderedDict[PartFile, ShardedQueryData] = OrderedDict()
-        self._narrowed: tuple[PartFile, ShardedQueryData] | None = None
+        self._data: OrderedDict[PartFile, TrainingData] = OrderedDict()
+        self._narrowed: tuple[PartFile, TrainingData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
         with self._lock:
@@ -152,7 +150,7 @@ class _Held:
                 self._sessions.popitem(last=False)
             return self._sessions[call.session]
 
-    def _data_of(self, part: PartFile) -> ShardedQueryData:
+    def _data_of(self, part: PartFile) -> TrainingData:
         """Return a part, with what is remembered of it: the next session is often that of another λ."""
         if part.columns is not None:
             if self._narrowed is None or self._narrowed[0] != part:

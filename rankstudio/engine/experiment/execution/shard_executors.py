@@ -26,8 +26,8 @@ from rankstudio.engine.methods.shards.session import (
     ShardSession,
     Sums,
 )
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import TreeSum
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads
@@ -118,7 +118,7 @@ class Elsewhere:
         self._workers = workers
 
     @contextmanager
-    def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
+    def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; the workers give its states up afterwards.
 
         Raises
@@ -253,7 +253,7 @@ class ProcessWorkers:
                 continue
 
 
-def written(data: ShardedQueryData) -> PartFile:
+def written(data: TrainingData) -> PartFile:
     """Write data to where other processes find them, unless they are there.
 
     Data in memory are read for that once, not for every work on them.

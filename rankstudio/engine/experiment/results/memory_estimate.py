@@ -144,7 +144,7 @@ class MemoryEstimate:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
         if not self.need.by_shards and self.m > DOCUMENTS:
-            able = [one.label for one in methods() if not one.lacking and one.load().accepts_shards]
+            able = [one.label for one in methods() if not one.lacking and one.load().shares_shards]
             able = [label for label in able if "," not in label and label != self.label]
             text = tr("a method that goes shard by shard, such as {methods}")
             found.append(text.format(methods=", ".join(able[:_NAMES])))

@@ -29,7 +29,7 @@ from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import informative_columns
 from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluator import standard_error
@@ -40,7 +40,6 @@ from rankstudio.engine.steps import Step, WorkProgress, finish, followed, packed
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
-from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.threads import STEADY, steadily
 
 Measures = Mapping[str, float]
@@ -52,7 +51,7 @@ SETTINGS = 8
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Return a fold's training part, knowing the features of the validation part too.
 
-    One of several shards is learned from by shards, on ``executor``.
+    Several shards are worked on by ``executor``.
 
     Raises
     ------
@@ -65,12 +64,15 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
     validation = None if vali is None else vali.X
-    arrays = train.X, train.y, train.query_ptr
-    if len(shards_of(train.query_ptr)) > 1:
-        return ShardedQueryData(
-            *arrays, executor, n_settings=SETTINGS, validation=validation, part_of=train.grading
-        )
-    return QueryData(*arrays, validation=validation, n_settings=SETTINGS, part_of=train.grading)
+    return TrainingData(
+        train.X,
+        train.y,
+        train.query_ptr,
+        executor,
+        n_settings=SETTINGS,
+        validation=validation,
+        part_of=train.grading,
+    )
 
 
 class FoldContext:
@@ -82,7 +84,7 @@ class FoldContext:
         Its methods, measures and convention count here, not its parameters.
     fold : Fold
         The data.
-    train : QueryData or ShardedQueryData
+    train : TrainingData
         Its training part, which may be shared with other plans.
     """
 
@@ -108,7 +110,7 @@ class FoldContext:
         OutOfMemoryError
             Where they are larger than the memory budget.
         """
-        whole: QueryData = in_memory(self.train, self.plan.entry.label)
+        whole: QueryData = self.train.whole(self.plan.entry.label)
         return whole
 
     @property
@@ -262,16 +264,12 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from selector.work(self._data_of(selector))
+            yield from selector.work(self.train)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
         for told in two_stage_steps(ranker, self.train, sets):
             yield placed(told, told.number - 1, compared) if isinstance(told, Step) else told
-
-    def _data_of(self, method: LinearRanker) -> TrainingData:
-        """Return the training data as a method takes them: by shards, or all documents at once."""
-        return self.train if method.goes_by_shards else self.whole_train
 
     def _select(
         self, selector: LinearRanker, unit: Unit
@@ -285,7 +283,7 @@ class FoldContext:
         key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
         if key not in self._selected:
             steps: list[Step] = []
-            for told in selector.work(self._data_of(selector)):
+            for told in selector.work(self.train):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))

@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.units.given_model import ModelFold, models_of_
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.methods.given_scores import given_scores
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

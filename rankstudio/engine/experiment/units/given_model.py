@@ -22,7 +22,7 @@ from rankstudio.engine.export.model_scores import other_names
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step, WorkProgress
@@ -32,7 +32,7 @@ class LeftOutQueries:
         Its measures and convention count here.
     part : RankingDataset
         The training part.
-    train : QueryData or ShardedQueryData
+    train : TrainingData
         The same, as methods learn from it.
     """
 
@@ -60,14 +60,14 @@ class LeftOutQueries:
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Generator[WorkProgress, None, dict[str, Floats]]:
-        """Return the measures in each query, by shards where there are several and the ranker can."""
+        """Return the measures in each query."""
         train, plan = self._train, self._plan
-        if isinstance(train, ShardedQueryData) and ranker.leaves_out_by_shards:
+        if train.several and ranker.leaves_out_by_shards:
             scorer = yield from ranker.left_out_scorer(train, columns)
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
             return dict(zip(names, table, strict=True))
-        whole = in_memory(train, (plan.ranker_entry or plan.entry).label)
+        whole = train.whole((plan.ranker_entry or plan.entry).label)
         scores = np.zeros(len(whole.y))
         if columns:
             with STEADY:

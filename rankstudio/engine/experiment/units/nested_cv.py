@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.steps import Step, WorkProgress
 from rankstudio.engine.support.frozen_mapping import FrozenMapping

@@ -19,7 +19,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 
 
@@ -106,6 +106,6 @@ def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingDat
     """Return the training part of a fold with the preferences of a plan, if it has some."""
     if not plan.preferences:
         return train
-    whole: QueryData = in_memory(train, "Learning from preferences")
+    whole: QueryData = train.whole("Learning from preferences")
     file = preference_file(plan)
-    return replace(whole, preferences=file.of_part(fold.train, file.queries))
+    return training_data(replace(whole, preferences=file.of_part(fold.train, file.queries)))

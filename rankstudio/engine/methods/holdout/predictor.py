@@ -14,12 +14,10 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterEr
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.querywise.query_data import check_labels
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool, share
+from rankstudio.engine.support.threads import pool, share, worthwhile
 
 LOSSES = ("differences", "documents")
 WEIGHTINGS = ("size", "none")
-
-_WORTH_THREADS = 300_000  # pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +174,7 @@ class HeldOutPredictor:
         hat, answers, residuals, others, border = self._pair_arguments(m**2 * (1 + self._outputs.shape[0]))
         out = np.full((answers.shape[0], m, m), np.nan)
         # Row i has m - 1 - i pairs: as many in each range.
-        with pool(m * (m - 1) // 2 > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
             ranges = [(v, *cut) for v in range(out.shape[0]) for cut in pairwise(cuts)]

@@ -17,11 +17,10 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.kernels.left_out_systems import LeftOutSystem, long_query, products
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor, as_columns
-from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
 _INDEFINITE = 1e-8  # share of the greatest eigenvalue by which another may be below 0, which is rounding
 _VALUES = 1 << 18  # of what is multiplied at once
-_WORTH_THREADS = 4e6  # multiplications
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,7 @@ class KernelSystem(ABC):
                 grid = np.array(regularizations[first : first + step])
                 found[first : first + step, rows] = self._without(q, grid, targets[own], outputs)
 
-        with STEADY, pool(size > _WORTH_THREADS) as (executor, workers):  # the products are small
+        with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
             share(executor, workers, work, range(ptr.size - 1 if ptr.size > 2 else 0))
         return found if self.along.ndim > 1 else found[:, :, 0]
 

@@ -8,9 +8,12 @@ al. 2003, section 3.2, for any number of labels).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rankstudio.engine.arrays import Bytes, Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import kernel
+
+Bins = NDArray[np.uint16]
 
 
 @kernel
@@ -52,32 +55,28 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
 
 
 @kernel
-def best_thresholds(
-    columns: Floats, order: Ints, weights: Floats, first: int, last: int, gains: Floats, places: Ints
-) -> None:
-    """Find the threshold θ of features first … last - 1 with the greatest |r|, r = sum of weights above θ.
+def add_to_bins(bins: Bins, starts: Ints, weights: Floats, first: int, last: int, out: Floats) -> None:
+    """Add the weights (m,) of the documents in each bin of features first … last - 1 to ``out``: O(m) each.
 
-    ``columns`` (n, m), ``order`` (n, m) by ascending value. ``places`` gets the rank of the document whose
-    value is θ, -1 where the feature is constant. O(m) a feature.
+    ``bins`` (n, m). Bin b of feature j is ``out[starts[j] + j + b]``: a feature has one more than thresholds.
     """
-    m = order.shape[1]
     for j in range(first, last):
-        gains[j], places[j] = 0.0, -1
-        above = 0.0
-        for rank in range(m - 1, 0, -1):
-            above += weights[order[j, rank]]
-            if columns[j, order[j, rank]] > columns[j, order[j, rank - 1]] and (
-                places[j] < 0 or abs(above) > abs(gains[j])
-            ):
-                gains[j], places[j] = above, rank - 1
+        begin = starts[j] + j
+        for i in range(bins.shape[1]):
+            out[begin + bins[j, i]] += weights[i]
 
 
 @kernel
-def add_to_bins(bins: Bytes, weights: Floats, out: Floats) -> None:
-    """Add the weights (m,) of the documents in each bin of each feature to ``out`` (n, 256): O(nm).
+def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
+    """Find the threshold θ of each feature with the greatest |r|, r = sum of weights above θ.
 
-    ``bins`` (n, m).
+    ``in_bins`` as of :func:`add_to_bins`. ``places`` gets the number of the threshold among those of the
+    feature, of equal ones the greatest θ, -1 where it has none. O(bins).
     """
-    for j in range(bins.shape[0]):
-        for i in range(bins.shape[1]):
-            out[j, bins[j, i]] += weights[i]
+    for j in range(places.shape[0]):
+        gains[j], places[j] = 0.0, -1
+        above, begin = 0.0, starts[j] + j
+        for b in range(starts[j + 1] - starts[j], 0, -1):
+            above += in_bins[begin + b]
+            if places[j] < 0 or abs(above) > abs(gains[j]):
+                gains[j], places[j] = above, b - 1

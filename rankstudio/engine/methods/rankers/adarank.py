@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,12 +13,12 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step, Waiting, WorkProgress
 
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 
@@ -72,8 +71,6 @@ class AdaRank(LinearRanker):
     1
     """
 
-    accepts_shards = True
-
     value_: float
 
     def __init__(
@@ -93,7 +90,7 @@ class AdaRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds if self.repeats else min(self.n_rounds, n_features)
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round; its criterion is the measure, to be lowered and so negative."""
         wanted, n = find_measure(self.measure), data.X.shape[1]
         n_rounds = self.checked("n_rounds")
@@ -103,14 +100,15 @@ class AdaRank(LinearRanker):
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
         order: dict[int, None] = {}
-        with _rounds(by_shards(data), AdaRankWork(wanted.name, self.convention, signs)) as rounds:
+        with training_data(data).session(AdaRankWork(wanted.name, self.convention, signs)) as session:
+            rounds = _Rounds(session)
             yield from rounds.begin()
             for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
-                gains = rounds.gains()
+                gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
                 best = int(np.argmax(gains))
-                gained = rounds.gained(best)
+                gained = float(rounds.gains[best])
                 alpha = 0.5 * np.log((1.0 + gained) / max(1.0 - gained, _PERFECT))
                 coef = coef.copy()
                 coef[best % n] += signs[best // n] * alpha
@@ -179,59 +177,28 @@ class _Reached:
         return Evaluator(data.y, data.ptr, work.convention, [work.measure], grading=data.grading)
 
 
-@contextmanager
-def _rounds(data: TrainingData, work: AdaRankWork) -> Iterator[_Rounds | _ShardedRounds]:
-    if isinstance(data, ShardedQueryData):
-        with data.session(work) as session:
-            yield _ShardedRounds(session)
-    else:
-        yield _Rounds(data, work)
-
-
 class _Rounds:
-    """The state of boosting: the weights of the queries."""
+    """The state of boosting: what weak rankers gain with the weights that the queries have now.
 
-    def __init__(self, data: QueryData, work: AdaRankWork) -> None:
-        shape = len(work.signs) * data.X.shape[1], data.ptr.size - 1
-        self._data, self._reached = data, _Reached(work, data, np.empty(shape))
-        self._weights = np.full(shape[1], 1.0 / shape[1])
+    Attributes
+    ----------
+    gains : ndarray of shape (weak rankers,)
+    """
 
-    def begin(self) -> Generator[WorkProgress, None, None]:
-        yield from ()
-
-    def gains(self) -> Floats:
-        return np.asarray(self._reached.weak @ self._weights)
-
-    def gained(self, best: int) -> float:
-        return float(self._weights @ self._reached.weak[best])
-
-    def add(self, coef: Floats) -> Generator[WorkProgress, None, tuple[float, bool]]:
-        yield from ()
-        reached = self._reached.of(self._data, coef)
-        weights = np.exp(-reached)
-        self._weights = weights / weights.sum()
-        return float(reached.mean()), bool((reached >= 1.0 - _PERFECT).all())
-
-
-class _ShardedRounds:
-    """The same by sums over shards."""
+    gains: Floats
 
     def __init__(self, session: ShardSession) -> None:
         self._session = session
 
-    def begin(self) -> Generator[WorkProgress, None, None]:
+    def begin(self) -> Waiting[None]:
+        """Measure the weak rankers, with equal weights."""
         yield from self._sum(None)
 
-    def gains(self) -> Floats:
-        return np.array(self._gains)
-
-    def gained(self, best: int) -> float:
-        return float(self._gains[best])
-
-    def add(self, coef: Floats) -> Generator[WorkProgress, None, tuple[float, bool]]:
+    def add(self, coef: Floats) -> Waiting[tuple[float, bool]]:
+        """Weigh queries by a model; return what it reaches, and whether it ranks every query perfectly."""
         return (yield from self._sum(coef))
 
-    def _sum(self, coef: Floats | None) -> Generator[WorkProgress, None, tuple[float, bool]]:
+    def _sum(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
         gains, (weight, reached, count, failed) = yield from self._session.sum(coef, "measuring rankings")
-        self._gains = gains / weight
+        self.gains = gains / weight
         return float(reached / count), bool(failed == 0)

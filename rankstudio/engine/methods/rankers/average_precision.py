@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
+from rankstudio.engine.methods.shards.function import FunctionWork
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.optimization.pair_problem import TangentLine, Waiting
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.optimization.pair_problem import PlaneProblem, TangentLine
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Waiting
+from rankstudio.engine.support.threads import pool
 
 
 class AveragePrecisionLoss:
@@ -161,3 +169,22 @@ def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Fl
     scores = linear.scores(w)
     offset, slopes = loss.sums(scores)
     return np.array([offset + dot(slopes, scores), offset, loss.n_queries]), linear.weigh(slopes)
+
+
+@contextmanager
+def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
+    """Provide the planes of some data: of one shard on the threads there are, of several by their sums.
+
+    Parameters
+    ----------
+    data : TrainingData
+    least : float
+        The label from which on a document is relevant.
+    """
+    if data.several:
+        with data.session(FunctionWork(partial(average_precision_sums, least))) as session:
+            yield ShardedAveragePrecision(session, data.X.shape[1])
+        return
+    rows = data.whole("SVM-MAP")
+    with pool() as (executor, workers):
+        yield AveragePrecisionPlanes(rows.X, rows.y >= least, Queries(rows.ptr, executor, workers))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Step, WorkProgress
-from rankstudio.engine.support.threads import pool
 
 if TYPE_CHECKING:
     from rankstudio.engine.optimization.truncated_newton import OptimizerState
@@ -47,27 +45,21 @@ class ConvergingRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
-        data = by_shards(data) if self.accepts_shards else data
-        everything = tuple(range(data.X.shape[1]))
-        if isinstance(data, ShardedQueryData):
-            yield from _iterations(self._minimise_shards(data, C, tol, max_iter), everything)
-            return
-        with pool() as (executor, workers):
-            yield from _iterations(self._minimise(data, C, tol, max_iter, executor, workers), everything)
+        number, everything = 0, tuple(range(data.X.shape[1]))
+        for now in self._minimise(training_data(data), C, tol, max_iter):
+            if isinstance(now, WorkProgress):
+                yield now
+                continue
+            number += 1
+            yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 
     def _minimise(
-        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
+        self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        """Go down to the minimum, on the threads there are."""
-        raise NotImplementedError
-
-    def _minimise_shards(
-        self, data: ShardedQueryData, C: float, tol: float, max_iter: int
-    ) -> Iterator[OptimizerState | WorkProgress]:
-        """Go down to the minimum by sums over shards."""
+        """Go down to the minimum."""
         raise NotImplementedError
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
@@ -84,16 +76,3 @@ class ConvergingRanker(LinearRanker):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _iterations(
-    descent: Iterator[OptimizerState | WorkProgress], features: tuple[int, ...]
-) -> Iterator[Step | WorkProgress]:
-    """Yield the states of an optimiser as steps, and its signs of life."""
-    number = 0
-    for now in descent:
-        if isinstance(now, WorkProgress):
-            yield now
-            continue
-        number += 1
-        yield Iteration(number, features, now.w, now.objective, np.empty(0), now.gap, now.converged)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
-from rankstudio.engine.methods.shards.function import FunctionWork, summed
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.optimization.coordinate_ascent import Ascent, AscentSearch
-from rankstudio.engine.optimization.pair_problem import Waiting
+from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, WorkProgress, telling
+from rankstudio.engine.steps import Step, Waiting, WorkProgress, telling
+from rankstudio.engine.support.threads import pool, worthwhile
+
+_EVALUATOR = 80  # bytes a document
+_MEASURING = 35.0  # nanoseconds for the score of a document
 
 
 class CoordinateAscent(LinearRanker):
@@ -67,8 +73,6 @@ class CoordinateAscent(LinearRanker):
     0
     """
 
-    accepts_shards = True
-
     value_: float
     n_iter_: int
 
@@ -91,13 +95,17 @@ class CoordinateAscent(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        kept = _kept(shape.m, shape.n)
+        return shard_need(shape, states=kept) if shape.sharded else whole_need(shape).plus(kept)
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(by_shards(data), self.measure, self.convention) as opened:
+        with ascent_search(training_data(data), self.measure, self.convention) as opened:
             ascent = yield from opened
             best, best_value, number = np.zeros(data.X.shape[1]), -np.inf, 0
             for start in range(n_restarts):
@@ -132,39 +140,37 @@ def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
 
 @contextmanager
 def ascent_search(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
-    """Provide what returns the search on some data, in memory or by sums over shards.
+    """Provide what returns the search on some data.
 
     Parameters
     ----------
-    data : QueryData or ShardedQueryData
+    data : TrainingData
     measure, convention : str
-        What to raise, as of :class:`rankstudio.engine.optimization.coordinate_ascent.Ascent`.
+        What to raise; a measure of which less is better is lowered.
     """
-    if isinstance(data, ShardedQueryData):
-        wanted = find_measure(measure)
-        with data.session(FunctionWork(partial(_measured, wanted.name, convention))) as session:
-            yield _sharded(session, data, 1.0 if wanted.higher_is_better else -1.0)
-    else:
-        yield _at_once(Ascent(data, measure, convention))
+    wanted = find_measure(measure)
+    with data.session(AscentWork(wanted.name, convention)) as session:
+        yield _beginning(session, data, 1.0 if wanted.higher_is_better else -1.0)
 
 
-def _at_once(ascent: AscentSearch) -> Waiting[AscentSearch]:
-    yield from ()
-    return ascent
-
-
-def _sharded(session: ShardSession, data: ShardedQueryData, sign: float) -> Waiting[AscentSearch]:
+def _beginning(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
     (squares,) = yield from summed(data, "measuring models", _squares, by_blocks=True)
-    return ShardedAscent(session, np.sqrt(squares / data.y.size), sign)
+    return Ascent(session, np.sqrt(squares / data.y.size), sign)
 
 
-class ShardedAscent(AscentSearch):
-    """The search by sums over shards.
+def _squares(data: QueryData) -> tuple[Floats]:
+    return ((data.centred[0] ** 2).sum(axis=0),)
+
+
+class Ascent(AscentSearch):
+    """A measure as a function of a linear model's weights, and the search along one of them.
+
+    Values are those of the very scores that ``predict`` returns.
 
     Parameters
     ----------
     session : ShardSession
-        Of what returns sums over queries of a measure, of a model with each of some changes of one weight.
+        Of :class:`AscentWork`.
     scale : ndarray of shape (n,)
     sign : float
         -1.0 for a measure of which less is better.
@@ -185,18 +191,55 @@ class ShardedAscent(AscentSearch):
         return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
 
 
-def _squares(data: QueryData) -> tuple[Floats]:
-    return ((data.centred[0] ** 2).sum(axis=0),)
+@dataclass(frozen=True)
+class AscentWork:
+    """The work of measuring models on a shard.
+
+    Attributes
+    ----------
+    measure, convention : str
+    """
+
+    replayed: ClassVar[bool] = False
+
+    measure: str
+    convention: str
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _Measuring:
+        """Return a state that keeps a row for each feature, where there is room for them."""
+        return _Measuring(self, scratch.keeps(_kept(*data.X.shape)))
 
 
-def _measured(
-    measure: str, convention: str, data: QueryData, coef: Floats, feature: int, changes: Floats
-) -> tuple[Floats, Floats]:
-    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+def _kept(m: int, n: int) -> int:
+    """Return the bytes of what a shard keeps: a row for each feature, and an evaluator."""
+    return m * (8 * n + _EVALUATOR)
 
-    scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])
-    if changes.size:
-        scores = scores + changes[:, None] * data.X[:, feature]
-    evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
-    values = evaluator.per_query_many(scores)[measure]
-    return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)
+
+class _Measuring:
+    def __init__(self, work: AscentWork, keeps: bool) -> None:
+        self._work, self._keeps = work, keeps
+        self._kept: tuple[Floats, Any] | None = None
+
+    def step(self, data: QueryData, message: tuple[Floats, int, Floats]) -> tuple[Floats, Floats]:
+        """Return sums over queries of the measure of a model with each change, and how many have one."""
+        coef, feature, changes = message
+        columns, evaluator = self._kept or self._prepared(data)
+        scores = linear_scores(columns, coef[None, :])
+        if changes.size:
+            scores = scores + changes[:, None] * columns[feature]
+        with pool(worthwhile(_MEASURING * scores.size)) as (executor, workers):
+            parts = np.array_split(scores, min(workers, scores.shape[0]))
+            measured = list((executor.map if executor else map)(evaluator.per_query_many, parts))
+        values = np.concatenate([part[self._work.measure] for part in measured])
+        return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)
+
+    def _prepared(self, data: QueryData) -> tuple[Floats, Any]:
+        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+        measures = [self._work.measure]
+        made = (
+            np.ascontiguousarray(data.X.T),
+            Evaluator(data.y, data.ptr, self._work.convention, measures, grading=data.grading),
+        )
+        self._kept = made if self._keeps else None
+        return made

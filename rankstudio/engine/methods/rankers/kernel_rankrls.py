@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.methods.catalog import method_of
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
@@ -28,6 +29,7 @@ from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import query_factors
@@ -120,6 +122,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     (50,)
     """
 
+    shares_shards = False
+
     criterion_: float
     dual_coef_: Floats
     basis_: Ints
@@ -158,19 +162,20 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         exact = self.n_basis is None or self.n_basis >= shape.m
         return kernel_need(shape, self.n_basis, exact, others=2)
 
-    def work(self, data: QueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
+        rows: QueryData = training_data(data).whole(method_of(type(self)).label)
         kernel, regularization = kernel_of(self), self.checked("regularization")
-        found = yield from self._decomposed(data, kernel)
-        errors = found.system.residuals(self._predicted(data, found))
-        weights, n = found.system.dual(regularization), data.X.shape[1]
+        found = yield from self._decomposed(rows, kernel)
+        errors = found.system.residuals(self._predicted(rows, found))
+        weights, n = found.system.dual(regularization), rows.X.shape[1]
         everything, criterion = tuple(range(n)), float(np.sum(errors**2))
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n)
-            coef[_original(data, found.basis)] = weights
+            coef[_original(rows, found.basis)] = weights
             yield BasisStep(1, everything, coef, criterion, np.empty(0), basis=found.basis, dual=weights)
         else:
-            model = KernelModel(kernel, basis_vectors(data, found.basis), weights)
+            model = KernelModel(kernel, basis_vectors(rows, found.basis), weights)
             told = 1, everything, model.slopes(), criterion, np.empty(0)
             yield KernelStep(*told, basis=found.basis, dual=weights, model=model)
 

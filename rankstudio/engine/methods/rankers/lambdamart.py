@@ -14,10 +14,10 @@ from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed
 from rankstudio.engine.methods.shards.row_batches import shard_rows
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
-from rankstudio.engine.support.threads import available
+from rankstudio.engine.support.threads import available, worthwhile
 
 GREATEST_LABEL = 30
 """LightGBM's table of gains, 2^l - 1, ends here."""
@@ -27,7 +27,6 @@ LONGEST_QUERY = 10_000
 _SAMPLE = 200_000  # documents of which LightGBM finds the bins
 _SAMPLED = 20.0  # bytes of a value of those: of a row, of its column, and its place there
 _PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
-_WORTH_THREADS = 100_000  # documents times features: below, threads wait for each other longer than they work
 
 
 _UNDEFINED = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
@@ -156,7 +155,6 @@ class LambdaMART(LinearRanker):
     1
     """
 
-    accepts_shards = True
     shares_shards = False
 
     booster_: Any
@@ -191,7 +189,7 @@ class LambdaMART(LinearRanker):
         kept = bins + sample + _PER_DOCUMENT * shape.m
         return MemoryNeed(read + kept, by_shards=shape.sharded, kept=kept)
 
-    def work(self, data: TrainingData) -> Iterator[TreeStep | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.
 
         Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
@@ -208,11 +206,11 @@ class LambdaMART(LinearRanker):
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
+        data = training_data(data)
         _check(data)
         lightgbm = _library()
-        data = by_shards(data)
         rows: Any = data.X
-        if isinstance(data, ShardedQueryData):
+        if data.several:
             yield WorkProgress("binning features", 0.0)
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
@@ -293,7 +291,8 @@ def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 def _threads(X: Floats) -> int:
     """Return how many threads to use; the number changes no bit."""
-    return available() if X.size >= _WORTH_THREADS else 1
+    # Where there is less to do, LightGBM's threads wait for each other longer than they work.
+    return available() if worthwhile(20.0 * X.size) else 1
 
 
 def _used(gains: Floats) -> list[int]:

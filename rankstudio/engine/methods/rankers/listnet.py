@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +12,11 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.optimization.lbfgs import Objective, minimise
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step, Waiting, WorkProgress
+from rankstudio.engine.support.threads import pool, worthwhile
 
 
 class ListNet(LinearRanker):
@@ -59,8 +60,6 @@ class ListNet(LinearRanker):
     0
     """
 
-    accepts_shards = True
-
     objective_: float
     gradient_norm_: float
     n_iter_: int
@@ -73,11 +72,11 @@ class ListNet(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration, with the objective as its criterion."""
         tol, max_iter = self.checked("tol"), self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
-        with top_one_cross_entropy(by_shards(data), self.checked("regularization")) as objective:
+        with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
             number, first = -1, 1.0  # the start has no number
             for told in minimise(objective, np.zeros(len(features))):
                 if isinstance(told, WorkProgress):
@@ -107,38 +106,14 @@ class ListNet(LinearRanker):
 @contextmanager
 def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
     """Provide ListNet's objective: from weights (n,) to its value and gradient (n,), O(mn)."""
-    with cross_entropy(data) as entropy:
+    with data.session(ListNetWork()) as session:
 
-        def objective(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
-            value, slopes = yield from entropy(coef)
-            value = 0.5 * regularization * float(coef @ coef) - value
+        def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
+            entropy, slopes = yield from session.sum(coef, "comparing probabilities")
+            value = 0.5 * regularization * float(coef @ coef) - float(entropy[0])
             return value, slopes + regularization * coef
 
         yield objective
-
-
-@contextmanager
-def cross_entropy(data: TrainingData) -> Iterator[Objective]:
-    """Provide the sum of P_y ln P_w and its negative's gradient, in memory or by sums over shards."""
-    if isinstance(data, ShardedQueryData):
-        with data.session(ListNetWork()) as session:
-
-            def summed(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
-                value, slopes = yield from session.sum(coef, "comparing probabilities")
-                return float(value[0]), slopes
-
-            yield summed
-        return
-    state = _ListNetState(data.y, data.ptr)
-
-    def at_once(coef: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
-        yield from ()
-        # Centring inside queries changes no probability; differences stay where values are large.
-        X = data.centred[0]
-        value, slopes = state.value_and_slopes(X @ coef)
-        return value, X.T @ slopes
-
-    yield at_once
 
 
 @dataclass(frozen=True)
@@ -156,21 +131,21 @@ class _ListNetState:
     """The top-one probabilities of the labels."""
 
     def __init__(self, y: Floats, ptr: Ints) -> None:
-        self._ptr = ptr
+        from rankstudio.engine.querywise.linear_scores import Queries  # noqa: PLC0415 - numba
+
+        self._ptr, self._queries = ptr, Queries(ptr)
         self._target = np.exp(_log_softmax(y, ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
         from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # Scores less that of the query's first document: they need no centred copy of the features.
-        linear = Linear(data.X, Queries(data.ptr))
-        value, slopes = self.value_and_slopes(linear.scores(message))
-        return np.array([value]), linear.weigh(slopes)
-
-    def value_and_slopes(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the sum of P_y ln P_w and its negative's gradient in the scores, shape (m,)."""
-        logs = _log_softmax(scores, self._ptr)
-        return float(self._target @ logs), np.exp(logs) - self._target
+        # Scores less that of the query's first document, which changes no probability: differences stay where
+        # values are large, without a centred copy of the features.
+        with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
+            queries = self._queries if executor is None else Queries(self._ptr, executor, workers)
+            linear = Linear(data.X, queries)
+            logs = _log_softmax(linear.scores(message), self._ptr)
+            return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)
 
 
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.rankers.rankboost_shards import (
-    STATE,
-    THRESHOLDS,
-    Beginning,
-    RankBoostWork,
-    WeakRanker,
-    by_label,
-)
+from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
-from rankstudio.engine.methods.shards.thresholds import thresholds, with_many_values
+from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, WorkProgress
-from rankstudio.engine.support.shard import DOCUMENTS
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.steps import Note, Step, Waiting, WorkProgress
+from rankstudio.engine.support.threads import pool, worthwhile
 
+MOST_VALUES = 65_536
+"""Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
+RANKS = 255
+"""Values that are tried of a feature with more."""
+
+_STATE = 16  # bytes that are kept of a document besides its bins: its score, and the order of labels
 _SEPARATES = 1.0 - 1e-9  # |r| at most, so that the weight of a weak ranker that errs in no pair is finite
 _ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding
-_WORTH_THREADS = 5e5  # documents times features
 
 
 @dataclass(frozen=True)
@@ -92,8 +88,8 @@ class RankBoost(LinearRanker):
     Pairs are documents of one query with different labels, all of equal weight at first. Every round takes
     the feature and threshold with the greatest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
     weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative where low values are
-    better. All values of a feature are tried as thresholds; of more than 65,536 documents, those of a feature
-    with up to 256 values, and of others the values at 255 ranks as far from each other as they can be, and a
+    better. All values are tried as thresholds of a feature with up to 65,536 of them, whatever the number of
+    documents; of one with more, the values at 255 ranks as far from each other as they can be, and a
     :class:`rankstudio.engine.errors.FewerThresholdsWarning` says so.
 
     Parameters
@@ -113,8 +109,8 @@ class RankBoost(LinearRanker):
     Notes
     -----
     O(nm log m) once and O(nm) a round for m documents and n features; pairs are never listed. It ends early
-    where no threshold is better than none, or where one puts every pair in order. By shards a round adds up
-    256 numbers a feature, and a byte is kept for each value.
+    where no threshold is better than none, or where one puts every pair in order. A round adds up a number
+    for each threshold, and two bytes are kept for each value.
 
     Examples
     --------
@@ -123,8 +119,6 @@ class RankBoost(LinearRanker):
     >>> RankBoost(n_rounds=20).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
     0
     """
-
-    accepts_shards = True
 
     thresholds_: tuple[Threshold, ...]
     loss_: float
@@ -136,22 +130,26 @@ class RankBoost(LinearRanker):
         return self.n_rounds
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        bins = float(_STATE + 2 * shape.n) * shape.m
         if shape.sharded:
-            return shard_need(shape, states=float(STATE + shape.n) * shape.m)
-        return whole_need(shape, 3.0)  # a row for each feature, its order, and that before it is a number
+            return shard_need(shape, states=bins)
+        return whole_need(shape, 2.0).plus(bins)  # thresholds, and what is between them
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round, with the mean loss of the pairs as its criterion."""
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
-        with _rounds(by_shards(data)) as rounds:
+        data = training_data(data)
+        found = yield from thresholds(data, MOST_VALUES, RANKS)
+        with data.session(RankBoostWork()) as session:
+            rounds = _Rounds(session, found)
             yield from rounds.begin()
             if rounds.fewer:
                 said = tr(
                     "RankBoost tries {n} thresholds of each feature with more than {most} different values, "
-                    "as there are more than {documents} documents; with fewer documents it tries all values."
-                ).format(n=THRESHOLDS, most=THRESHOLDS + 1, documents=f"{DOCUMENTS:,}")
+                    "in place of all its values."
+                ).format(n=RANKS, most=f"{MOST_VALUES:,}")
                 yield Note(said, kind=FewerThresholdsWarning)
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
@@ -178,17 +176,8 @@ class RankBoost(LinearRanker):
         return _scores(X.T, self.thresholds_)
 
 
-@contextmanager
-def _rounds(data: TrainingData) -> Iterator[_Rounds]:
-    if isinstance(data, ShardedQueryData):
-        with data.session(RankBoostWork()) as session:
-            yield _ShardedRounds(data, session)
-    else:
-        yield _WholeRounds(data)
-
-
 class _Rounds:
-    """The state of boosting: what the pairs weigh.
+    """The state of boosting: what the pairs weigh, and the documents between thresholds.
 
     Attributes
     ----------
@@ -198,8 +187,9 @@ class _Rounds:
         Whether not every value of every feature is a threshold.
     """
 
-    def __init__(self) -> None:
-        self.perfect = self.fewer = False
+    def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
+        self._session, self._thresholds = session, thresholds
+        self.perfect, self.fewer = False, bool(thresholds.fewer.any())
         self._sum = self._n_pairs = 0.0
 
     @property
@@ -207,94 +197,111 @@ class _Rounds:
         """The mean loss of the pairs, 0 without a pair."""
         return self._sum / self._n_pairs if self._n_pairs else 0.0
 
-    def begin(self) -> Generator[WorkProgress, None, None]:
+    def begin(self) -> Waiting[None]:
         """Weigh the pairs for the first time."""
-        yield from self._weigh(None)
+        yield from self._weigh(_Beginning(self._thresholds))
         self._n_pairs = self._sum  # every pair counts 1 at first
 
     def weak_ranker(self) -> Threshold | None:
         """Return the best threshold of all with its weight; None where none does anything."""
+        from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
+
         if not self._sum > 0:
             return None
-        gain, feature, theta = self._best()
-        r = float(np.clip(gain / self._sum, -_SEPARATES, _SEPARATES))
+        n = self._thresholds.starts.size - 1
+        gains, places = np.empty(n), np.empty(n, dtype=np.int64)
+        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
+        feature = int(np.argmax(np.abs(gains)))
+        r = float(np.clip(gains[feature] / self._sum, -_SEPARATES, _SEPARATES))
         if abs(r) < _ROUNDING:
             return None
         self.perfect = abs(r) == _SEPARATES
+        theta = float(self._thresholds.of(feature)[places[feature]])
         return Threshold(feature, theta, 0.5 * float(np.log((1.0 + r) / (1.0 - r))))
 
-    def add(self, weak: Threshold) -> Generator[WorkProgress, None, None]:
+    def add(self, weak: Threshold) -> Waiting[None]:
         """Add a weak ranker to the scores, and weigh the pairs anew."""
-        yield from self._weigh(weak)
+        last = int(np.searchsorted(self._thresholds.of(weak.feature), weak.theta))
+        yield from self._weigh(_WeakRanker(weak.feature, last, weak.weight))
 
-    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
-        raise NotImplementedError
-
-    def _best(self) -> tuple[float, int, float]:
-        """Return the sum of weights above the best threshold, its feature and its value."""
-        raise NotImplementedError
+    def _weigh(self, message: _Beginning | _WeakRanker) -> Waiting[None]:
+        self._in_bins, (self._sum,) = yield from self._session.sum(message, "weighing pairs")
 
 
-class _WholeRounds(_Rounds):
-    """The same of documents in memory, which are put in the order of every feature."""
+@dataclass(frozen=True, eq=False)
+class _Beginning:
+    """Tells the thresholds of every feature, and asks what documents weigh before any weak ranker."""
 
-    def __init__(self, data: QueryData) -> None:
+    thresholds: Thresholds
+
+    def to(self, state: _BoostedShard, data: QueryData) -> None:
+        """Put a shard's documents in bins."""
+        state.begin(data, self.thresholds)
+
+
+@dataclass(frozen=True)
+class _WeakRanker:
+    """Tells a weak ranker, and asks what documents weigh with it.
+
+    Attributes
+    ----------
+    feature : int
+    last : int
+        It adds to the scores of documents in the bins after this one.
+    weight : float
+        What it adds.
+    """
+
+    feature: int
+    last: int
+    weight: float
+
+    def to(self, state: _BoostedShard, data: QueryData) -> None:
+        """Add it to a shard's scores."""
+        state.H += self.weight * (state.bins[self.feature] > self.last)
+
+
+@dataclass(frozen=True)
+class RankBoostWork:
+    """The work of boosting on a shard."""
+
+    replayed: ClassVar[bool] = True
+
+    def begin(self, data: QueryData, scratch: Scratch) -> _BoostedShard:
+        """Return a state that has to hear the thresholds first."""
+        return _BoostedShard(data, scratch)
+
+
+class _BoostedShard:
+    """The scores of a shard's documents, shape (m,), and their bins (n, m): how many thresholds are less."""
+
+    def __init__(self, data: QueryData, scratch: Scratch) -> None:
+        m, n = data.X.shape
+        self.H = scratch.empty(m)
+        self._by_label: Ints = scratch.empty(m).view(np.int64)
+        self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
+
+    def begin(self, data: QueryData, thresholds: Thresholds) -> None:
+        self.H[:] = 0.0
+        query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        self._by_label[:] = np.lexsort((data.y, query))
+        self._starts = thresholds.starts
+        for j in range(self.bins.shape[0]):
+            self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
+
+    def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
+        """Return what the documents in each bin weigh, one feature after the other, and the pairs, (1,)."""
         from rankstudio.engine.methods.rankers import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
-        super().__init__()
-        self._kernels = kernels
-        self._y, self._ptr = data.y, data.ptr
-        self._by_label = by_label(data)
-        self._columns = np.ascontiguousarray(data.X.T)
-        self._order = np.argsort(self._columns, axis=1, kind="stable").astype(np.int64)
-        self._H = np.zeros(data.y.size)
-        self._weights = np.empty(data.y.size)
-
-    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
-        yield from ()
-        if weak is not None:
-            self._H += weak.weight * (self._columns[weak.feature] > weak.theta)
-        self._sum = self._kernels.potential(self._H, self._y, self._by_label, self._ptr, self._weights)
-
-    def _best(self) -> tuple[float, int, float]:
-        n, m = self._columns.shape
-        gains, places = np.empty(n), np.empty(n, dtype=np.int64)
-        with pool(n * m > _WORTH_THREADS) as (executor, workers):
+        message.to(self, data)
+        n, m = self.bins.shape
+        weights, in_bins = np.empty(m), np.zeros(int(self._starts[-1]) + n)
+        total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+        with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:
-                self._kernels.best_thresholds(
-                    self._columns, self._order, self._weights, first, last, gains, places
-                )
+                kernels.add_to_bins(self.bins, self._starts, weights, first, last, in_bins)
 
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
-        feature = int(np.argmax(np.abs(gains)))
-        return gains[feature], feature, float(self._columns[feature, self._order[feature, places[feature]]])
-
-
-class _ShardedRounds(_Rounds):
-    """The same by sums over shards, whose documents are put in bins between thresholds."""
-
-    def __init__(self, data: ShardedQueryData, session: ShardSession) -> None:
-        super().__init__()
-        self._data, self._session = data, session
-
-    def begin(self) -> Generator[WorkProgress, None, None]:
-        """Find the thresholds, put the documents in bins, and weigh the pairs for the first time."""
-        self._thresholds = yield from thresholds(self._data, THRESHOLDS)
-        self.fewer = bool((yield from with_many_values(self._data, THRESHOLDS)).any())
-        yield from super().begin()
-
-    def _weigh(self, weak: Threshold | None) -> Generator[WorkProgress, None, None]:
-        message: Beginning | WeakRanker = Beginning(self._thresholds)
-        if weak is not None:
-            bin_ = int(np.searchsorted(self._thresholds[weak.feature], weak.theta))
-            message = WeakRanker(weak.feature, bin_, weak.weight)
-        self._in_bins, (self._sum,) = yield from self._session.sum(message, "weighing pairs")
-
-    def _best(self) -> tuple[float, int, float]:
-        # Above each threshold, the greatest first: of equal gains it counts, as in memory.
-        above = np.cumsum(self._in_bins[:, :0:-1], axis=1)
-        feature, place = np.unravel_index(np.argmax(np.abs(above)), above.shape)
-        theta = self._thresholds[feature, THRESHOLDS - 1 - place]
-        return float(above[feature, place]), int(feature), float(theta)
+        return in_bins, np.array([total])

@@ -39,10 +39,10 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
 from rankstudio.engine.methods.rankers.rankrls_shards import (
     left_out_models,
     left_out_predictions,
+    nested_steps,
     sharded_model,
-    sharded_nested,
 )
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards, in_memory
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
 from rankstudio.engine.querywise.pair_cost.held_out import held_out_residuals, held_out_weights, losses_inside
@@ -51,10 +51,9 @@ from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, s
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.steps import Step, WorkProgress, finish
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 _MOST_BYTES = 4e9  # of per-query statistics, before they are done without
-_WORTH_THREADS = 4e6  # multiplications, below which handing work to threads costs more
 
 
 class RankRLS(SeveralOutputs, HoldOutRanker):
@@ -118,7 +117,6 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     """
 
     accepts_sparse: ClassVar[bool] = True
-    accepts_shards: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -144,31 +142,27 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         return self.max_iter if self.solver == "cg" else 1
 
     @property
-    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
-        return self.accepts_shards and self.pairs == "query" and self.solver != "cg"
-
-    @property
     def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
         pairs: str = self.checked("pairs")
         return pairs == "query"
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        by_shards = shape.sharded and self.goes_by_shards
+        by_shards = shape.sharded and self.pairs == "query" and self.solver != "cg"
         return super().memory_need(shape) if by_shards else rankrls_need(shape, _MOST_BYTES)
 
-    def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the one step there is, all features at once; by conjugate gradients one each.
 
         Learning by shards gives signs of life before it.
         """
         regularization = self.checked("regularization")
         gradients, pairs = self._gradients, self.checked("pairs")
-        data = by_shards(data)
+        data = training_data(data)
         sums = pairs == "query" and not gradients.serve(data)
-        if isinstance(data, ShardedQueryData) and sums:
+        if data.several and sums:
             yield from sharded_model(data, regularization, self.pair_cost())
             return
-        yield from self._at_once(in_memory(data, "RankRLS"), regularization)
+        yield from self._at_once(data.whole("RankRLS"), regularization)
 
     def _at_once(self, data: QueryData | SparseQueryData, regularization: float) -> Iterator[Step]:
         """Yield the steps from all documents at once."""
@@ -197,18 +191,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     ) -> Iterator[Step | WorkProgress] | None:
         if self.checked("pairs") != "query":
             return None
-        data = by_shards(data)
-        if isinstance(data, ShardedQueryData):
-            return sharded_nested(data, order, self.checked("regularization"), self.pair_cost())
-        return self._nested(PairRows.of(data, self.pair_cost()), order)
-
-    def _nested(self, data: QueryData, order: tuple[int, ...]) -> Iterator[Step]:
-        from rankstudio.engine.querywise.nested_rankrls import nested_models  # noqa: PLC0415 - scipy, where it is needed
-
-        regularization = self.checked("regularization")
-        coefs, errors = nested_models(data, np.array(order), regularization)
-        for k in range(1, len(order) + 1):
-            yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
+        return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 
     def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
         """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""
@@ -287,12 +270,12 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         shape = (len(grid), *np.shape(data.y if outputs is None else outputs))
         return np.fromiter(found, dtype=np.dtype((np.float64, shape[1:])), count=len(grid))
 
-    def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        shards = by_shards(data)
-        if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
+        shards = training_data(data)
+        if shards.several and self.leaves_out_by_shards:
             return left_out_of_shards(shards, finish(self.left_out_scorer(shards, columns)))
-        whole: QueryData = in_memory(data, "RankRLS")
+        whole: QueryData = shards.whole("RankRLS")
         regularization = self.checked("regularization")
         if _statistics_fit(whole):
             _ = whole.statistics  # of which those of some features are cut out, whoever asked before
@@ -305,7 +288,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         return left_out_scores(narrow, self._left_out_models(narrow, regularization))
 
     def left_out_scorer(  # noqa: D102 - inherited
-        self, data: ShardedQueryData, columns: Sequence[int]
+        self, data: TrainingData, columns: Sequence[int]
     ) -> Generator[WorkProgress, None, LeftOutScorer]:
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
 
@@ -320,8 +303,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Iterator[Floats]:
         """Yield the centred scores (m,) for each λ by the models learned without each query."""
-        shards = by_shards(data)
-        if isinstance(shards, ShardedQueryData) and self.leaves_out_by_shards:
+        shards = training_data(data)
+        if shards.several and self.leaves_out_by_shards:
             found: Iterable[Floats] = left_out_predictions(shards, grid, self.pair_cost())
         else:
             models = (self._left_out_models(data, value) for value in grid)
@@ -386,7 +369,7 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Q, n = statistics.n_queries, statistics.n_features
     models, errors = np.empty((Q, n)), np.empty(Q)
-    with pool(Q * n**3 / 3 > _WORTH_THREADS) as (executor, workers):
+    with pool(worthwhile(0.2 * Q * n**3 / 3)) as (executor, workers):
         cuts = np.linspace(0, Q, workers + 1).astype(int)
         ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
         work = [

@@ -12,18 +12,17 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.optimization.conjugate_gradient import minimise
 from rankstudio.engine.querywise.gram_product import DenseGramProduct, SparseGramProduct
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Iteration
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 SOLVERS = ("auto", "direct", "cg")
 
 _MOST_ITERATIONS = 10_000_000
-_WORTH_THREADS = 300_000  # entries of X
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class ConjugateGradients:
             raise ParameterError("tol", tol, "a finite number greater than 0")
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
-    def serve(self, data: QueryData | SparseQueryData | ShardedQueryData) -> bool:
+    def serve(self, data: GivenData) -> bool:
         """Tell whether they learn from such data; ParameterError for "direct" where X is sparse."""
         sparse = isinstance(data, SparseQueryData)
         if sparse and self.solver == "direct":
@@ -83,7 +82,7 @@ class ConjugateGradients:
         O(entries of X + n) time an iteration and in memory.
         """
         everything = tuple(range(data.X.shape[1]))
-        large = isinstance(data, SparseQueryData) and data.X.nnz > _WORTH_THREADS
+        large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
         with pool(large) as (executor, workers):
             product: DenseGramProduct | SparseGramProduct
             if isinstance(data, SparseQueryData):

@@ -17,7 +17,7 @@ from rankstudio.engine.methods.preference_learner import labels_or_zeros, prefer
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_shards import products_of
 from rankstudio.engine.methods.scikit_learn import validate_data
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards
+from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
@@ -331,8 +331,8 @@ class SeveralOutputs(PairwiseLeastSquares):
             self._gradients.warn_unless_converged(last)
         if isinstance(last, Iteration) or self.pairs != "query":
             return
-        shards = by_shards(data)
-        if isinstance(shards, ShardedQueryData):
+        shards = training_data(data)
+        if shards.several:
             self._sums = products_of(shards, self.pair_cost())
             return
         data = PairRows.of(data, self.pair_cost())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
@@ -91,9 +91,12 @@ class NestedErrors:
     regularization: float
 
     def of(self, rows: QueryData) -> Floats:
-        """Return those of some queries, whose features are those of the order."""
-        order = np.arange(self.columns.size)
-        return left_out_errors(rows, order, self.factor, self.along, self.regularization)
+        """Return those of some queries."""
+        return left_out_errors(rows, self.columns, self.factor, self.along, self.regularization)
+
+    def narrowed(self) -> NestedErrors:
+        """Return what is asked of rows that have the features of the order alone."""
+        return replace(self, columns=np.arange(self.columns.size))
 
 
 Message = SumsOfProducts | LeaveQueryOut | NestedErrors
@@ -101,20 +104,31 @@ Message = SumsOfProducts | LeaveQueryOut | NestedErrors
 
 @dataclass(frozen=True)
 class RankRLSWork:
-    """The part of a shard, with the rows of a cost."""
+    """The part of a shard, with the rows of a cost.
+
+    Attributes
+    ----------
+    cost : PairCost
+    by_blocks : bool
+        Whether rows are made for some megabytes of whole queries at a time. Otherwise they are kept with the
+        documents for the next λ.
+    """
 
     replayed: ClassVar[bool] = False
 
     cost: PairCost
+    by_blocks: bool
 
     def begin(self, data: QueryData, scratch: Scratch) -> RankRLSWork:
         """Return itself: nothing is kept between messages."""
         return self
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Add up over the queries of the shard, a block of some megabytes at a time."""
-        found = [message.of(rows) for rows in self._blocks(data, message.columns)]
-        return (np.sum(found, axis=0),)
+        """Add up over the queries of the shard."""
+        if not self.by_blocks:
+            return (message.of(PairRows.of(data, self.cost)),)
+        own = message.narrowed() if isinstance(message, NestedErrors) else message
+        return (np.sum([own.of(rows) for rows in self._blocks(data, message.columns)], axis=0),)
 
     def _blocks(self, data: QueryData, columns: Ints | None) -> Iterator[QueryData]:
         for first, last in group_blocks(data.ptr, data.X.shape[1]):
@@ -124,9 +138,7 @@ class RankRLSWork:
             yield PairRows.of(QueryData(X, data.y[rows], ptr - ptr[0]), self.cost)
 
 
-def sharded_model(
-    data: ShardedQueryData, regularization: float, cost: PairCost
-) -> Iterator[Step | WorkProgress]:
+def sharded_model(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
     """Yield the model of one λ, and signs of life before it.
 
     Notes
@@ -139,41 +151,42 @@ def sharded_model(
     scale = 1.0 / (values + regularization)
     with STEADY:
         coef: Floats = vectors @ ((vectors.T @ total[:n, n]) * scale)
-    with data.session(RankRLSWork(cost)) as session:
+    with data.session(RankRLSWork(cost, data.several)) as session:
         message = LeaveQueryOut(coef, vectors * np.sqrt(scale))
         (error,) = yield from session.sum(message, "leaving queries out")
     yield Step(1, tuple(range(n)), coef, float(error[0]), np.empty(0))
 
 
-def sharded_nested(
-    data: ShardedQueryData, order: tuple[int, ...], regularization: float, cost: PairCost
+def nested_steps(
+    data: GivenData, order: tuple[int, ...], regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
     Notes
     -----
     O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as
-    :func:`rankstudio.engine.querywise.nested_rankrls.nested_models` has it.
+    :func:`rankstudio.engine.querywise.nested_rankrls.left_out_errors` has it.
     """
+    data = training_data(data)
     total = yield from _products(data, cost)
     columns = np.array(order)
     with STEADY:
         factored = nested_factor(total[:-1, :-1], total[:-1, -1], columns, regularization)
     message = NestedErrors(columns, factored.factor, factored.along, regularization)
-    with data.session(RankRLSWork(cost)) as session:
+    with data.session(RankRLSWork(cost, data.several)) as session:
         (errors,) = yield from session.sum(message, "leaving queries out")
     for k in range(1, len(order) + 1):
         yield Step(k, order[:k], factored.coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
 
-def products_of(data: ShardedQueryData, cost: PairCost) -> tuple[Floats, Floats]:
+def products_of(data: TrainingData, cost: PairCost) -> tuple[Floats, Floats]:
     """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`sharded_model` has learned from."""
     total, _ = data.remembered["decomposed products", cost]
     return total[:-1, :-1], total[:-1, -1]
 
 
 def _decomposed(
-    data: ShardedQueryData, cost: PairCost
+    data: TrainingData, cost: PairCost
 ) -> Generator[WorkProgress, None, tuple[Floats, tuple[Floats, Floats]]]:
     """Return [X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
     key = "decomposed products", cost
@@ -186,14 +199,14 @@ def _decomposed(
     return found
 
 
-def _products(data: ShardedQueryData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
     """Return [X^ y^]'[X^ y^]; that of some features is cut out of that of all, which are summed once."""
     if data.source is not None:
         kept = [*data.columns, data.source.X.shape[1]]
         return (yield from _products(data.source, cost))[np.ix_(kept, kept)]
     key = "products", cost
     if key not in data.remembered:
-        with data.session(RankRLSWork(cost)) as session:
+        with data.session(RankRLSWork(cost, data.several)) as session:
             (data.remembered[key],) = yield from session.sum(
                 SumsOfProducts(), "adding up products of features"
             )
@@ -263,7 +276,7 @@ class LeftOutRankRLS:
 
 
 def left_out_models(
-    data: ShardedQueryData, columns: Sequence[int], regularization: float, cost: PairCost
+    data: TrainingData, columns: Sequence[int], regularization: float, cost: PairCost
 ) -> Generator[WorkProgress, None, LeftOutRankRLS]:
     """Return what scores the documents of a shard by the models of some features learned without each query.
 
@@ -277,7 +290,7 @@ def left_out_models(
     )
 
 
-def left_out_predictions(data: ShardedQueryData, regularizations: Sequence[float], cost: PairCost) -> Floats:
+def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
     """Predict each document without its query for each λ, centred, shape (L, m): two passes over the data."""
     models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
     message = models, tuple(regularizations)

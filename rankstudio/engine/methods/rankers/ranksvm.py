@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from rankstudio.engine.methods.kernels.shared_work import basis_vectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration, Note, Step, WorkProgress
@@ -90,7 +89,6 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     array([0.497])
     """
 
-    accepts_shards = True
     kept_per_document = PAIRS
 
     dual_coef_: Floats
@@ -125,26 +123,21 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         self.basis = basis
         self.seed = seed
 
-    @property
-    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
-        return self.accepts_shards and self.kernel == "linear"
-
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return super().memory_need(shape) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
         kernel, settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)
             return
-        if isinstance(data, ShardedQueryData):
-            raise ParameterError("kernel", self.kernel, "linear, for data of several shards")
-        features, said = kernel_features(data, kernel, *settings)
+        rows = training_data(data).whole("RankSVM with a kernel")
+        features, said = kernel_features(rows, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
-        vectors = basis_vectors(data, features.basis)
-        mapped = QueryData(features.features, data.y, data.ptr, preferences=data.preferences)
+        vectors = basis_vectors(rows, features.basis)
+        mapped = QueryData(features.features, rows.y, rows.ptr, preferences=rows.preferences)
         for step in super().work(mapped):
             yield kernel_iteration(step, kernel, vectors, features) if isinstance(step, Iteration) else step
 
@@ -169,22 +162,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
 
     def _minimise(
-        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
-    ) -> Iterator[OptimizerState | WorkProgress]:
-        minimise = self._minimiser()
-        from rankstudio.engine.querywise.linear_pairs import LinearPairs  # noqa: PLC0415
-        from rankstudio.engine.querywise.pairs import Pairs  # noqa: PLC0415 - numba, where it is needed
-
-        if data.preferences is not None:
-            from rankstudio.engine.querywise.preference_pairs import PreferencePairs  # noqa: PLC0415 - as above
-
-            pairs: Pairs = PreferencePairs(data.preferences, data.ptr, executor, workers)
-        else:
-            pairs = Pairs(data.y, data.ptr, executor, workers)
-        return minimise(LinearPairs(data.X, pairs), C, tol, max_iter)
-
-    def _minimise_shards(
-        self, data: ShardedQueryData, C: float, tol: float, max_iter: int
+        self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
         minimise = self._minimiser()
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba

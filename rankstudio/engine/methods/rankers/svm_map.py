@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
-from rankstudio.engine.methods.shards.function import FunctionWork
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import WorkProgress
 
 if TYPE_CHECKING:
@@ -69,32 +65,16 @@ class SVMMAP(ConvergingRanker):
     array([0.125])
     """
 
-    accepts_shards = True
-
     def __init__(self, C: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
 
     def _minimise(
-        self, data: QueryData, C: float, tol: float, max_iter: int, executor: Executor | None, workers: int
+        self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        from rankstudio.engine.methods.rankers.average_precision import AveragePrecisionPlanes  # noqa: PLC0415
-        from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba, where it is needed
-        from rankstudio.engine.querywise.linear_scores import Queries  # noqa: PLC0415
-
-        queries = Queries(data.ptr, executor, workers)
-        problem = AveragePrecisionPlanes(data.X, data.y >= _RELEVANT, queries)
-        return minimise_by_planes(problem, C, tol, max_iter)
-
-    def _minimise_shards(
-        self, data: ShardedQueryData, C: float, tol: float, max_iter: int
-    ) -> Iterator[OptimizerState | WorkProgress]:
-        from rankstudio.engine.methods.rankers.average_precision import (  # noqa: PLC0415 - numba
-            ShardedAveragePrecision,
-            average_precision_sums,
-        )
+        from rankstudio.engine.methods.rankers.average_precision import planes_of  # noqa: PLC0415 - numba
         from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
 
-        with data.session(FunctionWork(partial(average_precision_sums, _RELEVANT))) as session:
-            yield from minimise_by_planes(ShardedAveragePrecision(session, data.X.shape[1]), C, tol, max_iter)
+        with planes_of(data, _RELEVANT) as problem:
+            yield from minimise_by_planes(problem, C, tol, max_iter)

@@ -11,8 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
-from rankstudio.engine.optimization.pair_problem import Waiting
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting, WorkProgress
 
 
 @dataclass(frozen=True, eq=False)

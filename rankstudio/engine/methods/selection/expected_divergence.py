@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -14,14 +14,15 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import labels_of
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.querywise.magnitude import check_rows
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress, finish
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.steps import Step, Waiting, WorkProgress, finish
+from rankstudio.engine.support.threads import pool, worthwhile
 
 _MOST_CLASSES = 64
+_DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
 
 
@@ -116,8 +117,6 @@ class ExpectedDivergence(PathSelector):
     array([0, 1, 3])
     """
 
-    accepts_shards = True
-
     scores_: Floats
     importance_: Floats
     divergence_: Floats
@@ -187,15 +186,11 @@ class ExpectedDivergence(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         density, kde = self.checked("density"), self.checked("kde")
         importance, _ = yield from measuring_features(data, "NDCG@10", self.convention, False)
         normalised, exact = density == "normalised", kde == "exact"
-        if isinstance(data, ShardedQueryData):
-            divergence = yield from _diverging_shards(data, normalised=normalised, exact=exact)
-        else:
-            at = data.X if data.validation is None else data.validation
-            divergence = yield from _diverging(data.X, data.y, at, normalised=normalised, exact=exact)
+        divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
         found = {"scores_": scores, "importance_": importance, "divergence_": divergence}
         return Ordering(best_first(scores, k), scores, found)
@@ -220,43 +215,15 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
     DatasetError
         For more than 64 different labels.
     """
-    return finish(_diverging(X, y, at, normalised=normalised, exact=exact))
+    data = QueryData(X, y, np.array([0, y.size]), validation=at)
+    return finish(_diverging(training_data(data), normalised=normalised, exact=exact))
 
 
-def _diverging(
-    X: Floats, y: Floats, at: Floats, *, normalised: bool, exact: bool
-) -> Generator[WorkProgress, None, Floats]:
-    """Do what :func:`divergences` does, with signs of life."""
-    grades, grade = np.unique(y, return_inverse=True)
-    _check_grades(grades)
+def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
+    """Do what :func:`divergences` does, with signs of life.
 
-    def of(j: int) -> float:
-        return _compared(X[:, j], grade, grades, at[:, j], normalised, exact).divergence
-
-    n = X.shape[1]
-    d = np.empty(n)
-    with pool(X.size + at.size > 1e5) as (executor, workers):
-        for first in range(0, n, workers):
-            yield WorkProgress("estimating densities", first / n)
-            some = range(first, min(first + workers, n))
-            d[some.start : some.stop] = list((executor.map if executor else map)(of, some))
-    return d
-
-
-def _check_grades(grades: Floats) -> None:
-    if grades.size > _MOST_CLASSES:
-        raise DatasetError(
-            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
-            "compares the documents of one grade with those of another."
-        )
-
-
-def _diverging_shards(
-    data: ShardedQueryData, *, normalised: bool, exact: bool
-) -> Generator[WorkProgress, None, Floats]:
-    """Do what :func:`divergences` does by sums over shards.
-
-    A feature that moments cannot tell, or any where the sums are to be exact, is looked at as a whole.
+    Of several shards moments are added up; a feature that these cannot tell, or any where the sums are to be
+    exact, is looked at as a whole, and so is each of a single shard, which has it in memory.
     """
     from rankstudio.engine.methods.selection.sharded_divergence import (  # noqa: PLC0415 - numba
         compared_by_moments,
@@ -266,18 +233,33 @@ def _diverging_shards(
     grades = labels_of(data)
     _check_grades(grades)
     d = np.full(data.X.shape[1], np.nan)
-    if not exact:
+    if data.several and not exact:
         of = yield from grade_statistics(data, grades)
         shrinking = of.counts[:, None] ** -0.2 if normalised else 1.0
         bandwidths = np.where(of.least < of.greatest, 1.06 * of.deviations * shrinking, 0.0)
         d = yield from compared_by_moments(data, of, bandwidths, normalised, _THIN)
-    grade = np.searchsorted(grades, data.y)
-    for j in np.flatnonzero(np.isnan(d)):
-        yield WorkProgress("estimating densities", j / d.size)
-        values = data.column(int(j))
+    grade, left = np.searchsorted(grades, data.y), np.flatnonzero(np.isnan(d))
+
+    def of_feature(j: int) -> float:
+        values = data.column(j)
         at = values if data.validation is None else data.validation[:, j]
-        d[j] = _compared(values, grade, grades, at, normalised, exact).divergence
+        return _compared(values, grade, grades, at, normalised, exact).divergence
+
+    # Threads would read several shards from the disk in each other's way.
+    with pool(worthwhile(_DENSITY * data.X.size) and not data.several) as (executor, workers):
+        for first in range(0, left.size, workers):
+            yield WorkProgress("estimating densities", first / left.size)
+            some = left[first : first + workers]
+            d[some] = list((executor.map if executor else map)(of_feature, some.tolist()))
     return d
+
+
+def _check_grades(grades: Floats) -> None:
+    if grades.size > _MOST_CLASSES:
+        raise DatasetError(
+            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
+            "compares the documents of one grade with those of another."
+        )
 
 
 def grade_densities(

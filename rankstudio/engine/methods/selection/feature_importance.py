@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress, finish
+from rankstudio.engine.steps import Waiting, finish
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
 
@@ -35,26 +33,21 @@ def importance(data: QueryData, kind: str) -> Floats:
         From 0 to 1; the second half is that of the negatives. 0 for a feature with one value everywhere,
         of which none of these is defined.
     """
-    return finish(weighing_features(data, kind))
+    return finish(weighing_features(training_data(data), kind))
 
 
-def weighing_features(data: TrainingData, kind: str) -> Generator[WorkProgress, None, Floats]:
-    """Do what :func:`importance` does, by shards where there are several, with signs of life."""
+def weighing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
+    """Do what :func:`importance` does, with signs of life."""
     if kind == "none":
         both = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
         downwards, upwards = yield from directed_measures(data, _MEASURES[kind])
         assert upwards is not None  # asked for
         both = np.concatenate((downwards, upwards))
-    elif isinstance(data, ShardedQueryData):
+    else:
         correlations = (yield from correlating(data))[0]
         both = np.tile(np.abs(correlations[:-1, -1]), 2)
-    else:
-        both = np.tile(np.abs(_standardised(data.X).T @ _standardised(data.y[:, None])[:, 0]), 2)
-    if isinstance(data, ShardedQueryData):
-        varies = (yield from correlating(data))[1]
-    else:
-        varies = np.ptp(data.X, axis=0) > 0
+    varies = (yield from correlating(data))[1]
     return np.where(np.tile(varies, 2), both, 0.0)
 
 
@@ -69,21 +62,18 @@ def similarity(data: QueryData, kind: str) -> Floats:
         |Pearson's correlation| over all documents (section III.B); |Kendall's τ-b| averaged over queries;
         or the identity.
     """
-    return finish(comparing_features(data, kind))
+    return finish(comparing_features(training_data(data), kind))
 
 
-def comparing_features(data: TrainingData, kind: str) -> Generator[WorkProgress, None, Floats]:
-    """Do what :func:`similarity` does, by shards where there are several, with signs of life."""
+def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
+    """Do what :func:`similarity` does, with signs of life."""
     if kind == "none":
         return np.eye(data.X.shape[1])
     if kind == "kendall":
         matrix = yield from comparing_rankings(data)
-    elif isinstance(data, ShardedQueryData):
+    else:
         correlations = (yield from correlating(data))[0]
         matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
-    else:
-        columns = _standardised(data.X)
-        matrix = np.minimum(np.abs(columns.T @ columns), 1.0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
@@ -95,8 +85,8 @@ def nearest_positive_semidefinite(matrix: Floats) -> Floats:
     return nearest
 
 
-def correlating(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
-    """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes over shards.
+def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
+    """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes.
 
     Also which features have more than one value (n,). Both are remembered.
     """
@@ -125,13 +115,3 @@ def _products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     shifted -= origin
     shifted -= mean
     return (shifted.T @ shifted,)
-
-
-def _standardised(columns: Floats) -> Floats:
-    """Return columns of mean 0 and length 1; of zeros where they have one value."""
-    # The first row goes before the mean does, so that a constant column leaves no rounding behind.
-    shifted = columns - columns[0]
-    shifted -= shifted.mean(axis=0)
-    length = np.sqrt(np.einsum("ij,ij->j", shifted, shifted))
-    standardised: Floats = shifted / np.where(length > 0, length, 1.0)
-    return standardised

@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
 
@@ -84,20 +84,16 @@ class PathSelector(GrowingSelector):
         """Whether the order, too, depends on λ."""
         return False
 
-    def order_features(self, data: Any, k: int) -> Generator[WorkProgress, None, Ordering]:
-        """Find the first k features, with signs of life on the way.
-
-        The data are a QueryData; where ``accepts_shards`` says so those of several shards are
-        ShardedQueryData.
-        """
+    def order_features(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
+        """Find the first k features, with signs of life on the way."""
         raise NotImplementedError
 
-    def work(self, data: Any) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature or group: RankRLS with it and all before it."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.methods.shards.query_sums import models_in_order  # noqa: PLC0415
 
-        data = by_shards(data) if self.accepts_shards else data
+        data = training_data(data)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         k = self._most(len(groups.groups))
         regularization = self.checked("regularization")

@@ -14,10 +14,9 @@ from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_dat
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
 from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.methods.shards.query_sums import combined_models, deviations
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.optimization.pair_problem import Waiting
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step, Waiting, WorkProgress
 
 
 class FSBFS(PathSelector):
@@ -79,8 +78,6 @@ class FSBFS(PathSelector):
     ((1, 0),)
     """
 
-    accepts_shards = True
-
     subsets_: tuple[tuple[int, ...], ...]
     combinations_: Floats
     subset_scores_: Floats
@@ -107,9 +104,9 @@ class FSBFS(PathSelector):
         self.seed = seed
         self.regularization = regularization
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a subset: RankRLS with the new features made so far."""
-        data = by_shards(data)
+        data = training_data(data)
         most = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []

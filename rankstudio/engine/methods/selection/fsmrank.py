@@ -15,7 +15,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
     nearest_positive_semidefinite,
     weighing_features,
 )
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, Value, WorkProgress
 
@@ -107,7 +107,6 @@ class FSMRank(Selector):
     array([ 0,  3,  1,  2, 16,  4, 12,  7])
     """
 
-    accepts_shards = True
     kept_per_document = PAIRS
 
     objective_: float
@@ -136,9 +135,9 @@ class FSMRank(Selector):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
-        data = by_shards(data)
+        data = training_data(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
@@ -171,7 +170,7 @@ class FSMRank(Selector):
 
         The data are those of :meth:`work`, which has warned of similarities that are not convex.
         """
-        data = by_shards(data)
+        data = training_data(data)
         penalties = yield from _without_notes(self._penalties(data))
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
         from rankstudio.engine.optimization.nesterov import FSMObjective  # noqa: PLC0415 - numba

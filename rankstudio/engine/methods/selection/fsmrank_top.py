@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank import FSMRank, top_features
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step, WorkProgress
 
 
@@ -63,8 +63,6 @@ class FSMRankTop(GrowingSelector):
     array([0, 3, 1])
     """
 
-    accepts_shards = True
-
     n_iter_: int
 
     def __init__(
@@ -87,12 +85,12 @@ class FSMRankTop(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: FSMRank's weights of it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
         """
-        data = by_shards(data)
+        data = training_data(data)
         n = data.X.shape[1]
         wanted = self._most(n)
         fsmrank, last = yield from last_step(self.get_params(), data)

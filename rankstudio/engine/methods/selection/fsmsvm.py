@@ -10,7 +10,7 @@ from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank_top import last_step
-from rankstudio.engine.methods.shards.sharded_data import TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step, WorkProgress
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
@@ -62,7 +62,6 @@ class FSMSVM(GrowingSelector):
     array([0, 3, 1])
     """
 
-    accepts_shards = True
     kept_per_document = PAIRS
 
     n_iter_: int
@@ -89,12 +88,12 @@ class FSMSVM(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def work(self, data: TrainingData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
         Where FSMRank leaves every weight at 0, the one step is the model without a feature.
         """
-        data = by_shards(data)
+        data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
         wanted = self._most(n)

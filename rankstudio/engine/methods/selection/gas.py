@@ -12,7 +12,7 @@ from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelect
 from rankstudio.engine.methods.selection.kendall import kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import informative_columns
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import WorkProgress
 
@@ -64,8 +64,6 @@ class GAS(PathSelector):
     >>> GAS(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([ 0,  1, 16])
     """
-
-    accepts_shards = True
 
     importance_: Floats
     scores_: Floats

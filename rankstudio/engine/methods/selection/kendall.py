@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,12 +11,10 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
+from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress, finish
-from rankstudio.engine.support.threads import pool
-
-_WORTH_THREADS = 2e5  # documents times features
+from rankstudio.engine.steps import Waiting, WorkProgress, finish
+from rankstudio.engine.support.threads import pool, worthwhile
 
 
 class KendallSimilarity:
@@ -65,7 +63,7 @@ class KendallSimilarity:
     def sums(self, feature: int, others: Ints) -> Floats:
         """Return the sums over queries of |τ-b|, and in how many it is defined, shape (2, len(others))."""
         out = np.empty((2, others.size))
-        with pool(others.size * self._ranks.shape[1] > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(36.0 * others.size * self._ranks.shape[1])) as (executor, workers):
             cuts = np.array_split(np.arange(others.size), workers)
 
             def work(part: Ints) -> None:
@@ -86,31 +84,22 @@ def _means(sums: Floats) -> Floats:
     return np.asarray(np.divide(total, defined, out=np.zeros_like(total), where=defined > 0))
 
 
-Between = Callable[[int, Ints], Generator[WorkProgress, None, Floats]]
+Between = Callable[[int, Ints], Waiting[Floats]]
 
 
 @contextmanager
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """Provide a function (feature, others) that does what :meth:`KendallSimilarity.between` does.
 
-    It is a generator that gives signs of life: data of several shards are compared shard by shard.
+    It is a generator that gives signs of life.
     """
-    if not isinstance(data, ShardedQueryData):
-        similarity = KendallSimilarity(data)
-
-        def between(feature: int, others: Ints) -> Generator[WorkProgress, None, Floats]:
-            yield from ()
-            return similarity.between(feature, others)
-
-        yield between
-        return
     with data.session(KendallWork()) as session:
 
-        def between_shards(feature: int, others: Ints) -> Generator[WorkProgress, None, Floats]:
+        def between(feature: int, others: Ints) -> Waiting[Floats]:
             (sums,) = yield from session.sum((feature, others), "comparing features")
             return _means(sums)
 
-        yield between_shards
+        yield between
 
 
 @dataclass(frozen=True)
@@ -134,10 +123,10 @@ class _KendallState:
 
 def kendall_matrix(data: QueryData) -> Floats:
     """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
-    return finish(comparing_rankings(data))
+    return finish(comparing_rankings(training_data(data)))
 
 
-def comparing_rankings(data: TrainingData) -> Generator[WorkProgress, None, Floats]:
+def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
     """Do what :func:`kendall_matrix` does, with signs of life."""
     yield WorkProgress("ranking features", 0.0)
     n = data.X.shape[1]

@@ -9,8 +9,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.lasso_path import independent, lasso_path
-from rankstudio.engine.methods.shards.query_sums import products
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.query_sums import sums_of_products
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import WorkProgress
 
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
@@ -57,8 +57,6 @@ class L1Path(PathSelector):
     array([0, 1, 3])
     """
 
-    accepts_shards = True
-
     alphas_: Floats
     lasso_alphas_: Floats
     lasso_coefs_: Floats
@@ -78,7 +76,7 @@ class L1Path(PathSelector):
     ) -> Generator[WorkProgress, None, Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
-        gram, right = yield from products(data)
+        gram, right = yield from sums_of_products(data)
         length = np.sqrt(np.diag(gram))
         used = np.flatnonzero(length > 0)
         scale = length[used] if scaling == "unit" else np.ones(used.size)

@@ -10,8 +10,8 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
-from rankstudio.engine.methods.shards.query_sums import products
-from rankstudio.engine.methods.shards.sharded_data import TrainingData
+from rankstudio.engine.methods.shards.query_sums import sums_of_products
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import WorkProgress
 
 Weights = Callable[[Ints], Generator[WorkProgress, None, Floats]]
@@ -62,7 +62,6 @@ class RecursiveElimination(PathSelector):
     array([0, 1, 3])
     """
 
-    accepts_shards = True
     kept_per_document = PAIRS
 
     ranking_: Ints
@@ -90,7 +89,7 @@ class RecursiveElimination(PathSelector):
     ) -> Generator[WorkProgress, None, Ordering]:
         importance, ranker = self.checked("importance"), self.checked("ranker")
         regularization, C = self.checked("regularization"), self.checked("C")
-        gram, right = yield from products(data)
+        gram, right = yield from sums_of_products(data)
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)

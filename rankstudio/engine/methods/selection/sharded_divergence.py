@@ -14,8 +14,8 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection import _divergence_kernel as kernels
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.memory import budget
@@ -74,9 +74,7 @@ class Boxes:
         return [parts[r * width : (r + 1) * width] for r in range(self.grades.size)]
 
 
-def grade_statistics(
-    data: ShardedQueryData, grades: Floats
-) -> Generator[WorkProgress, None, GradeStatistics]:
+def grade_statistics(data: TrainingData, grades: Floats) -> Generator[WorkProgress, None, GradeStatistics]:
     """Return the statistics of each grade, in two passes over shards."""
     counts, totals, greatest, falling = yield from summed(data, _WHAT, _totals, grades, by_blocks=True)
     means = totals / counts[:, None]
@@ -86,13 +84,13 @@ def grade_statistics(
 
 
 def compared_by_moments(
-    data: ShardedQueryData, of: GradeStatistics, bandwidths: Floats, normalised: bool, thin: float
+    data: TrainingData, of: GradeStatistics, bandwidths: Floats, normalised: bool, thin: float
 ) -> Generator[WorkProgress, None, Floats]:
     """Return the expected divergence of each feature (n,), NaN for those that moments cannot tell.
 
     Parameters
     ----------
-    data : ShardedQueryData
+    data : TrainingData
     of : GradeStatistics
     bandwidths : ndarray of shape (R, n)
         0 for a grade of one value.
@@ -134,7 +132,7 @@ def _weighed(pairs: Floats, known: Bools) -> Floats:
     return total
 
 
-def _documents_to_compare(data: ShardedQueryData) -> ShardedQueryData:
+def _documents_to_compare(data: TrainingData) -> TrainingData:
     """Return the documents at whose values densities are compared; each is a query of its own."""
     if data.validation is None:
         return data

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.query_sums import informative_columns, labels_of
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData, by_shards
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    column_portions,
+    training_data,
+)
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress, finish
-
-_VALUES_AT_ONCE = 1_000_000  # between two signs of life: a few tenths of a second
+from rankstudio.engine.steps import Waiting, WorkProgress, finish
 
 
 class SingleFeatureRanking(PathSelector):
@@ -61,8 +64,6 @@ class SingleFeatureRanking(PathSelector):
     array([ 1,  0, 16])
     """
 
-    accepts_shards = True
-
     scores_: Floats
     directions_: Floats
 
@@ -84,7 +85,7 @@ class SingleFeatureRanking(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(data, self.measure, self.convention, both)
         higher = find_measure(self.measure).higher_is_better
@@ -99,13 +100,13 @@ class SingleFeatureRanking(PathSelector):
 
 
 def single_feature_measures(
-    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+    data: GivenData, measure: str, convention: str = DEFAULT, both_directions: bool = True
 ) -> tuple[Floats, Floats]:
     """Measure the ranking that each feature alone makes.
 
     Parameters
     ----------
-    data : QueryData or ShardedQueryData
+    data : QueryData or TrainingData
         The documents to rank.
     measure, convention : str
         What to measure.
@@ -123,13 +124,13 @@ def single_feature_measures(
     -----
     O(nm log m). Documents with the same value stay as they stand in the data, in both directions.
     """
-    return finish(measuring_features(data, measure, convention, both_directions))
+    return finish(measuring_features(training_data(data), measure, convention, both_directions))
 
 
 def measuring_features(
     data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
-) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
-    """Do what :func:`single_feature_measures` does, by shards where there are several, with signs of life."""
+) -> Waiting[tuple[Floats, Floats]]:
+    """Do what :func:`single_feature_measures` does, with signs of life."""
     values, turned = yield from directed_measures(data, measure, convention, both_directions)
     if turned is None:
         return values, np.ones(values.size)
@@ -139,53 +140,33 @@ def measuring_features(
 
 def directed_measures(
     data: TrainingData, measure: str, convention: str = DEFAULT, turned: bool = True
-) -> Generator[WorkProgress, None, tuple[Floats, Floats | None]]:
+) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the measure of each feature from the greatest value down, and where asked from the least up."""
+    what, name = "measuring features", find_measure(measure).name
     signs = (1.0, -1.0) if turned else (1.0,)
-    data = by_shards(data)
-    if isinstance(data, ShardedQueryData):
-        message = find_measure(measure).name, convention, signs
-        total, count = yield from summed(data, "measuring features", _measure_sums, *message)
-        values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    else:
-        values = yield from _averages(data, measure, convention, signs)
+    n = data.X.shape[1]
+    total, count = np.empty((2, len(signs), n))
+    for columns in data.portions():
+        yield WorkProgress(what, columns.start / n)
+        message = columns, name, convention, signs
+        total[:, columns], count[:, columns] = yield from summed(data, what, _measure_sums, *message)
+    values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return values[0], values[1] if turned else None
 
 
-def _averages(
-    data: QueryData, measure: str, convention: str, signs: tuple[float, ...]
-) -> Generator[WorkProgress, None, Floats]:
-    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
-
-    wanted = find_measure(measure)
-    evaluator = Evaluator(data.y, data.ptr, convention, [wanted], grading=data.grading)
-    m, n = data.X.shape
-    values = np.empty((len(signs), n))
-    at_once = max(1, _VALUES_AT_ONCE // m)
-    for first in range(0, n, at_once):
-        yield WorkProgress("measuring features", first / n)
-        some = slice(first, first + at_once)
-        columns = np.ascontiguousarray(data.X[:, some].T)
-        for sign, row in zip(signs, values, strict=True):
-            row[some] = evaluator.evaluate_many(sign * columns)[wanted.name]
-    return values
-
-
 def _measure_sums(
-    data: QueryData, measure: str, convention: str, signs: tuple[float, ...]
+    data: QueryData, columns: slice, measure: str, convention: str, signs: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
-    """Return the sums over queries of each feature's measure, and how many have one, each (signs, n)."""
+    """Return the sums over queries of some features' measure, and how many have one, each (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
-    m, n = data.X.shape
-    total, count = np.empty((2, len(signs), n))
-    at_once = max(1, _VALUES_AT_ONCE // m)
-    for first in range(0, n, at_once):
-        some = slice(first, first + at_once)
-        columns = np.ascontiguousarray(data.X[:, some].T)
+    total, count = np.empty((2, len(signs), columns.stop - columns.start))
+    for part in column_portions(len(data.X), columns):
+        features = np.ascontiguousarray(data.X[:, part].T)
+        some = slice(part.start - columns.start, part.stop - columns.start)
         for place, sign in enumerate(signs):
-            values = evaluator.per_query_many(sign * columns)[measure]
+            values = evaluator.per_query_many(sign * features)[measure]
             total[place, some] = np.nansum(values, axis=-1)
             count[place, some] = np.count_nonzero(~np.isnan(values), axis=-1)
     return total, count
@@ -227,8 +208,6 @@ class MutualInformation(PathSelector):
     array([ 0, 12,  2])
     """
 
-    accepts_shards = True
-
     scores_: Floats
 
     def __init__(
@@ -245,49 +224,35 @@ class MutualInformation(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
-        n_bins = self.checked("n_bins")
-        if isinstance(data, ShardedQueryData):
-            scores = yield from _information_of_shards(data, n_bins)
-            return Ordering(best_first(scores, k), scores, {"scores_": scores})
-        labels = np.unique(data.y, return_inverse=True)[1]
+    ) -> Waiting[Ordering]:
+        what, n_bins, labels = "comparing features with labels", self.checked("n_bins"), labels_of(data)
+        ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
+        edges = yield from order_statistics(data, ranks, what)
         scores = np.empty(data.X.shape[1])
-        for j, column in enumerate(data.X.T):
-            yield WorkProgress("comparing features with labels", j / scores.size)
-            edges = np.quantile(column, _quantiles(n_bins), method="higher")
-            scores[j] = _information(_joint_counts(column, edges, labels, int(labels.max()) + 1))
+        for columns in data.portions():
+            yield WorkProgress(what, columns.start / scores.size)
+            message = columns, edges[columns], labels
+            (counts,) = yield from summed(data, what, _joint_counts, *message)
+            scores[columns] = [_information(joint) for joint in counts]
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
 
 
-def _information_of_shards(data: ShardedQueryData, n_bins: int) -> Generator[WorkProgress, None, Floats]:
-    """Return the mutual information of each feature with the labels, shape (n,): that of the whole."""
-    what, labels = "comparing features with labels", labels_of(data)
-    ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
-    edges = yield from order_statistics(data, ranks, what)
-    (counts,) = yield from summed(data, what, _all_joint_counts, edges, labels)
-    return np.array([_information(joint) for joint in counts])
+def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats) -> tuple[Floats]:
+    """Return the documents of each bin and label, of some features, shape (c, bins, labels).
 
-
-def _all_joint_counts(data: QueryData, edges: Floats, labels: Floats) -> tuple[Floats]:
-    """Return the documents of each bin and label, of each feature, shape (n, bins, labels)."""
+    Bins are those up to edges that are values themselves.
+    """
     number = np.searchsorted(labels, data.y)
     out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
-    for joint, own, column in zip(out, edges, data.X.T, strict=True):
-        counts = _joint_counts(column, own, number, labels.size)
-        joint[: counts.shape[0]] = counts
+    for joint, own, values in zip(out, edges, data.X[:, columns].T, strict=True):
+        bins = np.searchsorted(np.unique(own), values, side="left")
+        counts = np.bincount(bins * labels.size + number, minlength=joint.size)
+        joint[:] = counts.reshape(joint.shape)
     return (out,)
 
 
 def _quantiles(n_bins: int) -> Floats:
     return np.asarray(np.arange(1, n_bins) / n_bins)
-
-
-def _joint_counts(values: Floats, edges: Floats, labels: Ints, n_labels: int) -> Floats:
-    """Return the documents of each bin and label, of bins up to edges that are values themselves."""
-    bins = np.searchsorted(np.unique(edges), values, side="left")
-    n_bins = int(bins.max()) + 1
-    counts = np.bincount(bins * n_labels + labels, minlength=n_bins * n_labels)
-    return counts.reshape(n_bins, n_labels).astype(np.float64)
 
 
 def _information(counts: Floats) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import Greatest, Joined, TreeSum
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.blocks import group_blocks
@@ -49,13 +49,13 @@ class FunctionWork:
 
 
 def summed(
-    data: ShardedQueryData, what: str, function: Function, *message: Any, by_blocks: bool = False
+    data: TrainingData, what: str, function: Function, *message: Any, by_blocks: bool = False
 ) -> Generator[WorkProgress, None, tuple[Any, ...]]:
     """Return the sums over shards of what a function returns of each, with signs of life.
 
     Parameters
     ----------
-    data : ShardedQueryData
+    data : TrainingData
     what : str
         What the signs of life say is being done.
     function : callable
@@ -69,6 +69,7 @@ def summed(
         Where the function returned a :class:`Greatest`, the greatest values; where a :class:`Joined`, those
         of all shards.
     """
-    with data.session(FunctionWork(function, by_blocks)) as session:
+    # A single shard is called for as a whole: it keeps what it was centred to.
+    with data.session(FunctionWork(function, by_blocks and data.several)) as session:
         sums = yield from session.sum(message, what)
     return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 
@@ -20,7 +20,7 @@ _MOST_COUNTS = 2_000_000  # that a shard answers with
 
 
 def order_statistics(
-    data: ShardedQueryData, ranks: Ints, what: str, features: Ints | None = None
+    data: TrainingData, ranks: Ints, what: str, features: Ints | None = None
 ) -> Generator[WorkProgress, None, Floats]:
     """Return the values of some ranks, from 0 for the least, of each feature, shape (n, ranks).
 
@@ -29,9 +29,13 @@ def order_statistics(
 
     Notes
     -----
-    O(n m log m) a pass, and 8 passes; up to 64 where many ranks are asked for.
+    O(n m log m) a pass, and 8 passes; up to 64 where many ranks are asked for. One pass of O(nm) where there
+    is a single shard.
     """
     features = np.arange(data.X.shape[1]) if features is None else features
+    if not data.several:
+        (values,) = yield from summed(data, what, _partitioned, features, ranks)
+        return np.asarray(values)
     found = np.zeros((features.size, ranks.size), dtype=np.uint64)
     bits = next(b for b in (8, 4, 2, 1) if found.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
@@ -40,6 +44,11 @@ def order_statistics(
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         found |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(found)
+
+
+def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
+    columns = (np.ascontiguousarray(data.X[:, j]) for j in features)
+    return (np.stack([np.partition(column, ranks)[ranks] for column in columns]),)
 
 
 def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:

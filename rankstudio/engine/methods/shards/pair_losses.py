@@ -13,14 +13,13 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
 from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.optimization.pair_problem import (
     LineOfScores,
     LineValue,
     LocalPairs,
     PairProblem,
-    Waiting,
     gram_or_diagonal,
 )
 from rankstudio.engine.querywise._rows_kernel import dot
@@ -28,7 +27,9 @@ from rankstudio.engine.querywise.linear_pairs import LinearPairs
 from rankstudio.engine.querywise.linear_scores import Tangent
 from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
 from rankstudio.engine.querywise.pairs import Hinge, Pairs
+from rankstudio.engine.querywise.preference_pairs import PreferencePairs
 from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.steps import Waiting
 from rankstudio.engine.support.threads import pool
 
 _SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
@@ -358,10 +359,19 @@ class _HingeLine:
 
 @contextmanager
 def pairs_of(data: TrainingData) -> Iterator[PairProblem]:
-    """Provide the pairs of some data: in memory, on the threads there are, or summed over shards."""
-    if isinstance(data, ShardedQueryData):
+    """Provide the pairs of some data: of one shard on the threads there are, of several by their sums.
+
+    A minimiser asks both the same. One shard keeps the scores of its documents, so that along a line it need
+    not look at the features again; of several they would have to be kept for all documents.
+    """
+    if data.several:
         with data.session(PairWork()) as session:
             yield ShardedPairs(session, data.X.shape[1])
-    else:
-        with pool() as (executor, workers):
-            yield LocalPairs(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)))
+        return
+    rows = data.whole("Learning from pairs")
+    with pool() as (executor, workers):
+        if rows.preferences is None:
+            pairs = Pairs(rows.y, rows.ptr, executor, workers)
+        else:
+            pairs = PreferencePairs(rows.preferences, rows.ptr, executor, workers)
+        yield LocalPairs(LinearPairs(rows.X, pairs))

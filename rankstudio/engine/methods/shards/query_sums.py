@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import reduce
 from typing import Any
 
@@ -10,85 +9,69 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, TrainingData
-from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor, nested_models
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting
 
 
-def gram(data: ShardedQueryData) -> Generator[WorkProgress, None, tuple[Floats, Floats, Bools]]:
-    """Return X^'X^ (n, n), X^'y^ (n,), and which features vary inside some query (n,); they are remembered.
+def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
+    """Return X^'X^ (n, n) and X^'y^ (n,); they are remembered.
 
     O(mn²), and one pass over the data.
     """
     if "gram" not in data.remembered:
-        squares, right, varying = yield from summed(data, "multiplying features", _products, by_blocks=True)
-        data.remembered["gram"] = squares, right, varying > 0
-    found: tuple[Floats, Floats, Bools] = data.remembered["gram"]
+        sums = yield from summed(data, "multiplying features", _products, by_blocks=True)
+        data.remembered["gram"] = sums
+    found: tuple[Floats, Floats] = data.remembered["gram"]
     return found
 
 
-def products(data: TrainingData) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,), of shards as :func:`gram` does."""
-    if isinstance(data, ShardedQueryData):
-        return (yield from gram(data))[:2]
-    return data.gram
-
-
-def informative_columns(data: TrainingData) -> Generator[WorkProgress, None, Bools]:
+def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
 
     Alone they rank documents as they stand in the file, and that may be no bad order.
     """
-    if isinstance(data, ShardedQueryData):
-        return (yield from gram(data))[2]
-    return data.informative
+    squares, _ = yield from sums_of_products(data)
+    # A feature that is constant inside a query is exactly 0 there, and no square of another one is.
+    varies: Bools = np.diag(squares) > 0
+    return varies
 
 
-def labels_of(data: ShardedQueryData) -> Floats:
+def labels_of(data: TrainingData) -> Floats:
     """Return the different labels, ascending."""
     parts = (np.unique(data.y[shard.rows]) for shard in data.shards)
     return np.asarray(reduce(np.union1d, parts))
 
 
-def models_in_order(
-    data: TrainingData, order: Ints, regularization: float
-) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
+def models_in_order(data: TrainingData, order: Ints, regularization: float) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models along an order of features, and their leave-query-out errors.
 
-    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, in two passes over shards.
+    See :func:`rankstudio.engine.querywise.nested_rankrls.nested_factor`; two passes over the data.
     """
-    if not isinstance(data, ShardedQueryData):
-        return nested_models(data, order, regularization)
-    squares, right, _ = yield from gram(data)
+    squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
     message = order, factor, along, regularization
     (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
     return coefs, errors
 
 
-def deviations(data: TrainingData, combinations: Floats) -> Generator[WorkProgress, None, Floats]:
+def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
     """Return the standard deviations inside queries of weighted sums of the features (t, n), shape (t,)."""
-    if isinstance(data, ShardedQueryData):
-        squares = (yield from gram(data))[0]
-        mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
-    else:
-        mean_squares = np.mean(_combined(data, combinations).centred[0] ** 2, axis=0)
+    squares = (yield from sums_of_products(data))[0]
+    mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
     return np.asarray(np.sqrt(np.maximum(mean_squares, 0.0)))
 
 
 def combined_models(
     data: TrainingData, combinations: Floats, regularization: float
-) -> Generator[WorkProgress, None, tuple[Floats, Floats]]:
+) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first of some weighted sums of the features (t, n), the first two ….
 
-    As :func:`rankstudio.engine.querywise.nested_rankrls.nested_models`, with weights of the sums (t, t); in
-    two passes over shards, of which the first is made once.
+    As :func:`models_in_order`, with weights of the sums (t, t); the first of the two passes is made once.
     """
     order = np.arange(len(combinations))
-    if not isinstance(data, ShardedQueryData):
-        return nested_models(_combined(data, combinations), order, regularization)
-    squares, right, _ = yield from gram(data)
+    squares, right = yield from sums_of_products(data)
     of_sums = combinations @ squares @ combinations.T, combinations @ right
     coefs, factor, along = nested_factor(*of_sums, order, regularization)
     message = combinations, order, factor, along, regularization
@@ -96,16 +79,13 @@ def combined_models(
     return coefs, errors
 
 
-def _combined(data: QueryData, combinations: Floats) -> QueryData:
-    return QueryData(np.ascontiguousarray(data.X @ combinations.T), data.y, data.ptr)
-
-
 def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tuple[Floats]:
-    return _left_out(_combined(data, combinations), *message)
+    combined = np.ascontiguousarray(data.X @ combinations.T)
+    return _left_out(QueryData(combined, data.y, data.ptr), *message)
 
 
 def _products(data: QueryData) -> tuple[Floats, ...]:
-    return *data.gram, data.informative.astype(np.float64)
+    return data.gram
 
 
 def _left_out(

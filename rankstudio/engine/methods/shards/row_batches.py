@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 
 
-def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
+def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     """Return the rows of data as a list of ``lightgbm.Sequence``, one a shard.
 
     Parameters
     ----------
     lightgbm : module
-    data : ShardedQueryData
+    data : TrainingData
     """
     lightgbm.Sequence.register(_ShardRows)
     reader = _Reader(data)
@@ -27,13 +27,14 @@ def shard_rows(lightgbm: Any, data: ShardedQueryData) -> Sequence[Any]:
 class _Reader:
     """Reads one shard after the other; mapped pages of the one before are let go."""
 
-    def __init__(self, data: ShardedQueryData) -> None:
+    def __init__(self, data: TrainingData) -> None:
         self._data, self._index = data, -1
 
     def features(self, index: int) -> Floats:
         if index != self._index:
             self.close()
-            self._index, self._X = index, self._data.shard(index).X
+            self._index = index
+            self._X: Floats = self._data.shard(index).X
         return self._X
 
     def close(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,29 +19,35 @@ class Room:
 
     Parameters
     ----------
-    n_bytes : float
-        At most so many.
+    n_bytes : callable
+        Returns how many at most; asked once, when somebody first takes some: to look at the memory of the
+        machine takes as long as a sum over a small shard.
     folder : Path, optional
         Where the files are of what does not fit; that of the parsed data by default. They have no names, and
         are gone with the process.
     """
 
-    def __init__(self, n_bytes: float, folder: Path | None = None) -> None:
+    def __init__(self, n_bytes: Callable[[], float], folder: Path | None = None) -> None:
         self.folder = folder
-        self._whole = self._left = n_bytes
+        self._n_bytes = n_bytes
+        self._taken = 0
         self._lock = threading.Lock()
+
+    @cached_property
+    def _whole(self) -> float:
+        return self._n_bytes()
 
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
         """Take so many bytes where a share of the room stays free; return whether there was room for them."""
         with self._lock:
-            fits = n_bytes + spare * self._whole <= self._left
-            self._left -= n_bytes if fits else 0
+            fits = self._taken + n_bytes + spare * self._whole <= self._whole
+            self._taken += n_bytes if fits else 0
             return fits
 
     def give_back(self, n_bytes: int) -> None:
         """Make room again."""
         with self._lock:
-            self._left += n_bytes
+            self._taken -= n_bytes
 
 
 class Scratch:

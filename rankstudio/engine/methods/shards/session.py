@@ -16,7 +16,7 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
 if TYPE_CHECKING:
-    from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+    from rankstudio.engine.methods.shards.training_data import TrainingData
 
 Sums = tuple[Floats, ...]
 
@@ -29,19 +29,21 @@ class ShardSession(Protocol):
     def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
         """Tell all shards a message, and return the sums of what they answer, added in one fixed tree.
 
-        Signs of life in between, one a shard; ``what`` is what they say is being done.
+        Signs of life in between, one for each of several shards; ``what`` is what they say is being done.
         """
 
 
 class ShardExecutor(Protocol):
     """Who works on shards: this process, others, or a cluster."""
 
-    def session(self, data: ShardedQueryData, work: ShardWork) -> AbstractContextManager[ShardSession]:
+    def session(self, data: TrainingData, work: ShardWork) -> AbstractContextManager[ShardSession]:
         """Have all shards of some data begin a work."""
 
 
 class InProcess:
-    """Works on shards in this process, on as many threads as it may use.
+    """Works on shards in this process, on as many threads as it may use: each has one of several shards.
+
+    A single shard has this thread, and may spread its work over as many others.
 
     Parameters
     ----------
@@ -57,14 +59,21 @@ class InProcess:
         self._most = most
 
     @contextmanager
-    def session(self, data: ShardedQueryData, work: ShardWork) -> Iterator[ShardSession]:
+    def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session; its states are gone afterwards."""
-        with threads.pool(len(data.shards) > 1, self._most) as (executor, workers):
-            own = _Session(data, work, Room(self._room()), executor, workers)
+        with threads.pool(data.several, self._most) as (executor, workers):
+            own = _Session(data, work, self._shared_room(data), executor, workers)
             try:
                 yield own
             finally:
                 own.close()
+
+    def _shared_room(self, data: TrainingData) -> Room:
+        if not data.several:
+            return Room(self._room)
+        # The budget is one of this thread, and those that work on shards would ask for another.
+        n_bytes = self._room()
+        return Room(lambda: n_bytes)
 
 
 IN_PROCESS = InProcess()
@@ -73,13 +82,15 @@ IN_PROCESS = InProcess()
 
 class _Session:
     def __init__(
-        self, data: ShardedQueryData, work: ShardWork, room: Room, executor: Executor | None, workers: int
+        self, data: TrainingData, work: ShardWork, room: Room, executor: Executor | None, workers: int
     ) -> None:
         self._data, self._work, self._executor, self._workers = data, work, executor, workers
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
     def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
+        if not self._data.several:
+            return self._answer(0, message)
         count, total = len(self._states), TreeSum()
         for done, summands in enumerate(self._answers(message)):
             total.add(summands)
@@ -109,13 +120,15 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
-        data, scratch = self._data.shard(index), self._scratch[index]
         with threads.STEADY, threads.at_most(1):
-            state = self._states[index]
-            if state is None:
-                state = self._work.begin(data, scratch)
-                self._states[index] = state
-            summands = state.step(data, message)
-        scratch.release()
+            summands = self._answer(index, message)
+        self._scratch[index].release()
         self._data.release(index)
         return summands
+
+    def _answer(self, index: int, message: Any) -> Sums:
+        data, state = self._data.shard(index), self._states[index]
+        if state is None:
+            state = self._work.begin(data, self._scratch[index])
+            self._states[index] = state
+        return state.step(data, message)

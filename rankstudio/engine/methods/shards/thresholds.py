@@ -1,8 +1,7 @@
-"""Thresholds between which documents are put in bins: the same however the documents are cut into shards."""
+"""Thresholds on features: all their values, or some of them where they are many, from sums over shards."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,37 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.steps import Waiting
 
 _FINDING = "finding thresholds"
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Ascending thresholds of each feature, all in a row.
+
+    Attributes
+    ----------
+    values : ndarray of shape (t,)
+    starts : ndarray of shape (n + 1,)
+        Feature j has ``values[starts[j]:starts[j + 1]]``, none where it is constant.
+    fewer : ndarray of shape (n,), bool
+        Which features have more values than these thresholds are between.
+    """
+
+    values: Floats
+    starts: Ints
+    fewer: Bools
+
+    def of(self, feature: int) -> Floats:
+        """Return those of one feature."""
+        return self.values[self.starts[feature] : self.starts[feature + 1]]
+
+    def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
+        """Return those of some features."""
+        return _joined([self.of(column) for column in columns], self.fewer[list(columns)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,52 +67,43 @@ class FewValues:
         return _few(np.union1d(left, right), self.most)
 
 
-def thresholds(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, Floats]:
-    """Return the thresholds of each feature, (n, most): ascending values of documents, then infinity.
+def thresholds(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
+    """Return the thresholds of each feature: values of documents.
 
-    Every value but the greatest of a feature with up to ``most + 1`` of them; of others the values at
-    ``most`` ranks that are as far from each other as they can be. They are remembered; those of some features
-    are those of all, cut out.
+    Every value but the greatest of a feature with up to ``most`` of them; of others the values at ``ranks``
+    ranks that are as far from each other as they can be. They are remembered; those of some features are
+    those of all, cut out.
 
     Notes
     -----
     O(nm log m) a pass, of which there is one where no feature has many values.
     """
-    return (yield from _remembered(data, most))[0]
-
-
-def with_many_values(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, Bools]:
-    """Return which features have more than ``most + 1`` values: :func:`thresholds` leaves some out."""
-    return (yield from _remembered(data, most))[1]
-
-
-def _remembered(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
     if data.source is not None:
-        found, are_many = yield from _remembered(data.source, most)
-        columns = list(data.columns)
-        return found[columns], are_many[columns]
-    key = "thresholds", most
+        return (yield from thresholds(data.source, most, ranks)).narrowed(data.columns)
+    key = "thresholds", most, ranks
     if key not in data.remembered:
-        data.remembered[key] = yield from _found(data, most)
-    of_all: tuple[Floats, Bools] = data.remembered[key]
+        data.remembered[key] = yield from _found(data, most, ranks)
+    of_all: Thresholds = data.remembered[key]
     return of_all
 
 
-def _found(data: ShardedQueryData, most: int) -> Generator[WorkProgress, None, tuple[Floats, Bools]]:
-    found = np.full((data.X.shape[1], most), np.inf)
-    (few,) = yield from summed(data, _FINDING, _few_values, most + 1)
+def _found(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
+    (few,) = yield from summed(data, _FINDING, _few_values, most)
+    found = [values[:-1] for values in few.values]
     many: Ints = np.flatnonzero([not values.size for values in few.values])
-    for row, values in zip(found, few.values, strict=True):
-        row[: max(0, values.size - 1)] = values[:-1]
     if many.size:
-        ranks = np.arange(1, most + 1) * data.y.size // (most + 1) - 1
-        at_ranks = yield from order_statistics(data, ranks, _FINDING, many)
+        wanted = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
+        at_ranks = yield from order_statistics(data, wanted, _FINDING, many)
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
-            different = np.unique(values + 0.0)
-            found[feature, : different.size] = different
-    are_many = np.zeros(len(found), dtype=np.bool_)
-    are_many[many] = True
-    return found, are_many
+            found[feature] = np.unique(values + 0.0)
+    fewer = np.zeros(len(found), dtype=np.bool_)
+    fewer[many] = True
+    return _joined(found, fewer)
+
+
+def _joined(found: list[Floats], fewer: Bools) -> Thresholds:
+    starts = np.cumsum([0, *(own.size for own in found)]).astype(np.int64)
+    return Thresholds(np.concatenate(found), starts, fewer)
 
 
 def _few_values(data: QueryData, most: int) -> tuple[FewValues]:

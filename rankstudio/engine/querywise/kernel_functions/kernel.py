@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.support.blocks import VALUES
-from rankstudio.engine.support.threads import pool, share
+from rankstudio.engine.support.threads import pool, share, worthwhile
 
 NAMES = ("rbf", "poly", "linear")
 PRECOMPUTED = "precomputed"
@@ -20,7 +20,6 @@ PRECOMPUTED = "precomputed"
 KernelFunction = Callable[[Floats, Floats], Any]
 """From documents (a, n) and (b, n) to the kernel's values (a, b)."""
 
-_WORTH_THREADS = 4e6  # multiplications
 _SLOPES = 500  # vectors at which slopes are taken, at most
 _ROWS = 64  # of a piece of work
 
@@ -79,7 +78,7 @@ class Kernel:
         function = kernels.squared_distances if self.by_distance else kernels.inner_products
         left, right = np.ascontiguousarray(A), np.ascontiguousarray(B)
         rows, out = left.shape[0], np.empty((left.shape[0], right.shape[0]))
-        with pool(out.size * left.shape[1] > _WORTH_THREADS) as (executor, workers):
+        with pool(worthwhile(0.4 * out.size * left.shape[1])) as (executor, workers):
             firsts = range(0, rows, _ROWS)
             share(
                 executor,

@@ -22,7 +22,7 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
 )
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
@@ -226,7 +226,7 @@ def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(tmp_
         RankRLS(),
         SingleFeatureRanking(n_features_to_select=1, measure="MAP"),
     ):
-        shards = ShardedQueryData(data.X, data.y, data.ptr, documents=70)
+        shards = TrainingData(data.X, data.y, data.ptr, documents=70)
         mapped = replace(shards, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
         (*_, found), (*_, other) = (permutation_steps(method, rows, 5) for rows in (shards, mapped))
         assert np.array_equal(found.permuted, other.permuted)

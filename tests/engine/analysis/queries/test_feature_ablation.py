@@ -26,7 +26,7 @@ from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.support import memory
 
@@ -146,7 +146,7 @@ def test_data_of_several_shards_on_the_disk_need_memory_for_the_features_left_al
     )
     train = DATA.folds[0].train
     np.save(tmp_path / "X.npy", train.X)
-    shards = ShardedQueryData(train.X, train.y, train.query_ptr, documents=30)
+    shards = TrainingData(train.X, train.y, train.query_ptr, documents=30)
     mapped = replace(shards, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
     chosen = result_of(plan).folds[0].chosen
     left = len(chosen.step.selected) - 1

@@ -26,7 +26,7 @@ from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, finish
 
@@ -45,7 +45,7 @@ METHODS: list[LinearRanker] = [
 NAMES = [f"{type(m).__name__} {getattr(m, 'algorithm', '')}".strip() for m in METHODS]
 
 
-def on(executor: Executor) -> ShardedQueryData:
+def on(executor: Executor) -> TrainingData:
     return replace(cut(DATA, 40), executor=shard_executor(executor))
 
 
@@ -70,7 +70,7 @@ def test_a_cluster_gives_the_same_bits(cluster: LocalCluster, number: int) -> No
         assert_same_bits(steps(METHODS[number], on(workers)), alone)
 
 
-def left_out(data: ShardedQueryData, between: Callable[[], object] = lambda: None) -> list[Floats]:
+def left_out(data: TrainingData, between: Callable[[], object] = lambda: None) -> list[Floats]:
     """Return what models of one, two … features measure on left-out queries; something happens between."""
     found = []
     for k in range(1, 5):

@@ -25,22 +25,22 @@ from rankstudio.engine.experiment.execution.executors import on_cluster, on_proc
 from rankstudio.engine.experiment.execution.shard_calls import ShardCall, answer
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, written
 from rankstudio.engine.methods.shards.session import IN_PROCESS
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import finish
 
 
-def problem(executor: Executor | None = None) -> ShardedQueryData:
+def problem(executor: Executor | None = None) -> TrainingData:
     rng = np.random.default_rng(0)
     ptr = np.cumsum([0, *rng.integers(1, 8, 120)])
     X, y = rng.standard_normal((ptr[-1], 5)), rng.integers(0, 3, ptr[-1]).astype(float)
-    return ShardedQueryData(X, y, ptr, shard_executor(executor), documents=40)
+    return TrainingData(X, y, ptr, shard_executor(executor), documents=40)
 
 
 MESSAGES: Sequence[Floats] = [np.random.default_rng(i).standard_normal(5) for i in range(6)]
 
 
 def sums(
-    data: ShardedQueryData, work: Any, between: Callable[[Any, float], None] = lambda *_: None
+    data: TrainingData, work: Any, between: Callable[[Any, float], None] = lambda *_: None
 ) -> list[Floats]:
     """Return the sums after each message; between two of them something may happen."""
     found: list[Floats] = []

@@ -16,7 +16,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.runner import check, estimate, run
 from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, memory_estimate
-from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.methods.memory_need import DataShape
 from rankstudio.engine.support import memory, threads
 
 LEFT_OUT = "leave-query-out MAP"
@@ -43,9 +44,14 @@ def estimated(dataset: FoldedDataset, method: str = "greedy-rankrls", **paramete
     return estimate(Plan("hollow", method, parameters), dataset)
 
 
+def goes_by_shards(entry: Method) -> bool:
+    """Tell whether a method goes shard by shard, with its parameters as they are by default."""
+    return entry.load()().memory_need(DataShape(m=200_000, n=4, Q=2_000, s=65_000)).by_shards
+
+
 def whole_methods() -> list[str]:
     """Return the methods that look at all documents at once, whichever these are."""
-    return [entry.key for entry in methods() if not entry.lacking and not entry.load().accepts_shards]
+    return [entry.key for entry in methods() if not entry.lacking and not goes_by_shards(entry)]
 
 
 def test_the_disk_is_read_shard_by_shard_within_the_budget(hollow: FoldedDataset) -> None:
@@ -167,7 +173,7 @@ def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
     """With so many processes that share the shards; 0 for the threads of this process."""
     workers = WorkersHere(count, share_shards=True) if count else WorkersHere()
     for entry in methods():
-        if entry.lacking or entry.given or not entry.load().accepts_shards:
+        if entry.lacking or entry.given or not goes_by_shards(entry):
             continue
         plan = Plan("hollow", entry.key)
         with memory.within(budget), threads.at_most(8):

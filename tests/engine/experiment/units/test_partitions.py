@@ -33,7 +33,7 @@ from rankstudio.engine.methods.rankers.adarank import AdaRank
 from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.single_feature import directed_measures
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 from rankstudio.engine.metrics.names import measure
@@ -128,15 +128,15 @@ def test_any_protocol_measures_each_query_as_it_is(key: str, protocol: str) -> N
             np.testing.assert_allclose(one.test[name], mean, atol=1e-12, err_msg=name)
 
 
-def sharded(data: QueryData) -> ShardedQueryData:
-    return ShardedQueryData(data.X, data.y, data.ptr, documents=8, part_of=data.part_of)
+def sharded(data: TrainingData) -> TrainingData:
+    return TrainingData(data.X, data.y, data.ptr, documents=8, part_of=data.part_of)
 
 
 @pytest.mark.parametrize("key", list(CONVENTIONS))
 @pytest.mark.parametrize("name", EVERY)
 def test_single_features_are_measured_alike_in_blocks(key: str, name: str) -> None:
     train = group_training(folded().folds[0])
-    assert isinstance(train, QueryData)
+    assert not train.several
     values = finish(directed_measures(train, name, key))
     for one, other in zip(values, finish(directed_measures(sharded(train), name, key)), strict=True):
         assert one is not None and other is not None
@@ -150,7 +150,7 @@ def test_single_features_are_measured_alike_in_blocks(key: str, name: str) -> No
 @pytest.mark.parametrize("key", ["letor4", "trec_eval"])
 def test_left_out_queries_are_measured_alike_in_blocks(key: str) -> None:
     train = group_training(folded().folds[0])
-    assert isinstance(train, QueryData)
+    assert not train.several
     scores = RankRLS().left_out(train, (0, 1)).tolist()
     blocks = sharded(train)
     scorer = finish(RankRLS().left_out_scorer(blocks, (0, 1)))
@@ -167,7 +167,7 @@ def test_methods_that_raise_a_measure_raise_that_of_the_whole(
     method: AdaRank | CoordinateAscent, key: str
 ) -> None:
     train = group_training(folded().folds[0])
-    assert isinstance(train, QueryData)
+    assert not train.several
     method = type(method)(**{**method.get_params(), "convention": key})
     part = graded(1)
     for data in (train, sharded(train)):

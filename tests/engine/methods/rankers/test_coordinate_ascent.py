@@ -11,27 +11,31 @@ from strategies import Problem, problems
 
 from rankstudio.engine import CoordinateAscent, evaluate
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.optimization.coordinate_ascent import STEPS, Ascent
+from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
+from rankstudio.engine.methods.shards.training_data import training_data
+from rankstudio.engine.optimization.coordinate_ascent import STEPS
 from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.steps import finish
 
 
 def test_a_line_search_takes_the_best_of_the_grid() -> None:
     for seed in range(5):
         X, y, qid = ranking_problem(seed)
-        ascent = Ascent(group(X, y, qid), "MAP", "letor4")
-        scale = np.sqrt(np.mean([X[qid == q].var(axis=0) for q in range(10)], axis=0))
-        np.testing.assert_allclose(ascent.scale, scale)
-        coef = ascent.normalise(np.random.default_rng(seed).normal(size=6))
-        value = evaluate(y, X @ coef, qid, measures=["MAP"])["MAP"]
-        tried = []
-        for change in [*STEPS, -coef[2] * scale[2]]:
-            other = coef.copy()
-            other[2] += change / scale[2]
-            tried.append(evaluate(y, X @ other, qid, measures=["MAP"])["MAP"])
-        found, best = ascent.line(coef, value, 2)
-        assert best == pytest.approx(max(value, *tried), abs=1e-12)
-        assert np.abs(found * scale).sum() == pytest.approx(1.0)
-        np.testing.assert_allclose(np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0])
+        with ascent_search(training_data(group(X, y, qid)), "MAP", "letor4") as opened:
+            ascent = finish(opened)
+            scale = np.sqrt(np.mean([X[qid == q].var(axis=0) for q in range(10)], axis=0))
+            np.testing.assert_allclose(ascent.scale, scale)
+            coef = ascent.normalise(np.random.default_rng(seed).normal(size=6))
+            value = evaluate(y, X @ coef, qid, measures=["MAP"])["MAP"]
+            tried = []
+            for change in [*STEPS, -coef[2] * scale[2]]:
+                other = coef.copy()
+                other[2] += change / scale[2]
+                tried.append(evaluate(y, X @ other, qid, measures=["MAP"])["MAP"])
+            found, best = finish(ascent.searching(coef, value, 2))
+            assert best == pytest.approx(max(value, *tried), abs=1e-12)
+            assert np.abs(found * scale).sum() == pytest.approx(1.0)
+            np.testing.assert_allclose(np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0])
 
 
 @given(problems())

@@ -18,7 +18,7 @@ from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.querywise.query_data import QueryData, centre, group
@@ -44,8 +44,8 @@ def random_data(n_queries: int = 80, n: int = 8, seed: int = 0) -> QueryData:
     return QueryData(X, y, ptr)
 
 
-def sharded(data: QueryData, documents: int) -> ShardedQueryData:
-    return ShardedQueryData(data.X, data.y, data.ptr, documents=documents)
+def sharded(data: QueryData, documents: int) -> TrainingData:
+    return TrainingData(data.X, data.y, data.ptr, documents=documents)
 
 
 def on_disk(data: QueryData, folder: Path) -> QueryData:
@@ -148,7 +148,7 @@ def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(loss: di
     grid = [0.5, 4.0]
     predict = partial(RankRLS(**loss).leave_query_out, regularization=grid)
     found = predict(data.X, data.y, qid=qid)
-    shards = ShardedQueryData(data.X, data.y, data.ptr)
+    shards = TrainingData(data.X, data.y, data.ptr)
     assert np.array_equal(found, left_out_predictions(shards, grid, RankRLS(**loss).pair_cost()))
     assert np.array_equal(RankRLS(4.0, **loss).leave_query_out(data.X, data.y, qid=qid), found[1])
     whole = [RankRLS(value, **loss)._left_out_models(data, value) for value in grid]

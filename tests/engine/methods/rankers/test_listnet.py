@@ -12,6 +12,7 @@ from rankstudio.engine import ListNet
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
+from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.steps import finish
 
@@ -32,7 +33,7 @@ def test_objective_and_gradient(problem: Problem) -> None:
     data = group(problem.X, problem.y, problem.qid)
 
     def objective(at: Floats) -> tuple[float, Floats]:
-        with top_one_cross_entropy(data, problem.regularization) as work:
+        with top_one_cross_entropy(training_data(data), problem.regularization) as work:
             return finish(work(at))
 
     value, gradient = objective(w)
@@ -45,7 +46,7 @@ def test_objective_and_gradient(problem: Problem) -> None:
 def test_the_minimum_is_scipys(problem: Problem) -> None:
     X, y, qid, regularization = problem
     found = ListNet(regularization=regularization, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
-    with top_one_cross_entropy(group(X, y, qid), regularization) as work:
+    with top_one_cross_entropy(training_data(group(X, y, qid)), regularization) as work:
         reference = minimize(
             lambda w: finish(work(w)), np.zeros(X.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}
         )

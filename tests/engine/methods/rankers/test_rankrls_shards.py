@@ -15,7 +15,7 @@ from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import RankRLS
 from rankstudio.engine.errors import OutOfMemoryError
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step, WorkProgress
@@ -31,8 +31,8 @@ def random_data(n_queries: int = 80, n: int = 8, seed: int = 0) -> QueryData:
     return QueryData(X, np.round(np.abs(X[:, 1] - 10.0 + rng.standard_normal(ptr[-1]))), ptr)
 
 
-def sharded(data: QueryData, documents: int) -> ShardedQueryData:
-    return ShardedQueryData(data.X, data.y, data.ptr, documents=documents)
+def sharded(data: QueryData, documents: int) -> TrainingData:
+    return TrainingData(data.X, data.y, data.ptr, documents=documents)
 
 
 def model(data: Any, regularization: float = 1.0, **parameters: Any) -> Step:
@@ -98,7 +98,7 @@ def test_several_shards_are_learned_from_by_shards_and_further_queries_later() -
     assert data.y.size > DOCUMENTS
     qid = np.repeat(np.arange(7500), np.diff(data.ptr))
     ranker = RankRLS().fit(data.X, data.y, qid=qid)
-    assert np.array_equal(ranker.coef_, model(ShardedQueryData(data.X, data.y, data.ptr)).coef)
+    assert np.array_equal(ranker.coef_, model(TrainingData(data.X, data.y, data.ptr)).coef)
     first = qid < 7400
     parts = RankRLS().fit(data.X[first], data.y[first], qid=qid[first])
     parts.partial_fit(data.X[~first], data.y[~first], qid=qid[~first])

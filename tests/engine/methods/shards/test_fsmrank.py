@@ -16,6 +16,7 @@ from rankstudio.engine.methods.selection.feature_importance import comparing_fea
 from rankstudio.engine.methods.selection.fsmrank import FSMRank
 from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop
 from rankstudio.engine.methods.selection.fsmsvm import FSMSVM
+from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.steps import finish
 from rankstudio.engine.support import threads
 
@@ -40,12 +41,13 @@ def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: 
     deviations = data.X.std(axis=0)
     relative = float((np.abs(data.X).max(axis=0) / np.maximum(deviations, 1e-9))[deviations > 1e-9].max())
     off = 4 * data.y.size * EPS * relative
+    parts = training_data(data), cut(data, documents)
     for kind in ("pearson", "ndcg", "map", "none"):
-        whole, sharded = (finish(weighing_features(of, kind)) for of in (data, cut(data, documents)))
+        whole, sharded = (finish(weighing_features(of, kind)) for of in parts)
         np.testing.assert_allclose(sharded, whole, rtol=0, atol=off)
         assert np.array_equal(sharded == 0, whole == 0)
     for kind in ("pearson", "kendall", "none"):
-        whole, sharded = (finish(comparing_features(of, kind)) for of in (data, cut(data, documents)))
+        whole, sharded = (finish(comparing_features(of, kind)) for of in parts)
         np.testing.assert_allclose(sharded, whole, rtol=0, atol=off)
 
 

@@ -11,7 +11,7 @@ from sharded_problems import cut, elsewhere, problem, steps
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
 from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, TreeStep
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress
 
@@ -20,7 +20,7 @@ pytest.importorskip("lightgbm")
 QUICK = LambdaMART(n_rounds=6, num_leaves=5, min_data_in_leaf=3, feature_fraction=0.7)
 
 
-def learned(method: LinearRanker, data: QueryData | ShardedQueryData) -> tuple[str, list[float]]:
+def learned(method: LinearRanker, data: QueryData | TrainingData) -> tuple[str, list[float]]:
     """Return the trees, and the criterion of each round."""
     found = [step for step in steps(method, data) if isinstance(step, TreeStep)]
     return found[-1].model_text().split("parameters:")[0], [step.criterion for step in found]

@@ -22,7 +22,7 @@ from rankstudio.engine.methods.rankers.adarank import AdaRank
 from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent
 from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.svm_map import SVMMAP
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, in_memory
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import Columns, two_stage_steps
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress
@@ -85,7 +85,7 @@ def test_rankrls_has_the_same_bits_everywhere(sets: tuple[Columns, ...], tmp_pat
     data = problem(60)
     assert_same_everywhere(SelectedColumns(RankRLS(0.5), sets), data, tmp_path)
     assert_same_bits(
-        steps(SelectedColumns(RankRLS(0.5), sets), cut(data, 1 << 16).whole),
+        steps(SelectedColumns(RankRLS(0.5), sets), cut(data, 1 << 16).whole("It")),
         steps(SelectedColumns(RankRLS(0.5), sets), data),
     )
 
@@ -120,7 +120,7 @@ def test_some_columns_lie_where_all_do_and_are_copied_when_they_are_asked_for(tm
         last = len(narrow.shards) - 1
         assert np.array_equal(narrow.shard(last).X, data.X[narrow.shards[last].rows][:, [2, 3]])
         assert np.array_equal(narrow.column(1), data.X[:, 3])
-        assert np.array_equal(narrow.whole.X, data.X[:, [2, 3]])
+        assert np.array_equal(narrow.whole("It").X, data.X[:, [2, 3]])
 
 
 def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_features_alone(
@@ -128,12 +128,12 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
 ) -> None:
     data = problem(60)
     np.save(tmp_path / "X.npy", data.X)
-    mapped: ShardedQueryData = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    mapped: TrainingData = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
     ranker = SelectedColumns(KernelRankRLS(), ((3,), (3, 0)))
     whole = steps(ranker, data)
     with memory.within(2.0 * mapped.X.nbytes / 5 * 2):
         with pytest.raises(OutOfMemoryError):
-            in_memory(mapped, "It")
+            mapped.whole("It")
         found = steps(ranker, mapped)
     rows = np.ascontiguousarray(data.X.T)
     for one, other in zip(found, whole, strict=True):

@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+from sharded_problems import (
+    EPS,
+    assert_one_shard_is_whole,
+    assert_same_everywhere,
+    cut,
+    problem,
+    steps,
+)
 
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
+from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.querywise.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.steps import Iteration, finish
 from rankstudio.engine.support import threads
@@ -43,7 +50,7 @@ def test_sums_are_those_of_the_whole(
     w, v = rng.standard_normal((2, len(columns)))
     found = []
     for of in (data, cut(data, documents)):
-        with pairs_of(of) as every:
+        with pairs_of(training_data(of)) as every:
             pairs = every.narrowed(columns)
             at = finish(pairs.smooth(loss, pairs.scores(w)))
             d = pairs.scores(v)
@@ -114,9 +121,11 @@ def test_the_same_bits_everywhere(method: ConvergingRanker, tmp_path: Path) -> N
     assert_one_shard_is_whole(method, problem())
 
 
-def test_another_kernel_needs_the_documents_together() -> None:
-    with pytest.raises(ParameterError, match="linear, for data of several shards"):
-        steps(RankSVM(kernel="rbf"), cut(problem(), 20))
+def test_another_kernel_looks_at_the_documents_together() -> None:
+    method, data = RankSVM(C=0.1, kernel="rbf", n_basis=5, max_iter=3), problem()
+    for one, other in zip(steps(method, cut(data, 40)), steps(method, data), strict=True):
+        assert one.coef.tobytes() == other.coef.tobytes()
+        assert one.criterion == other.criterion
 
 
 @settings(max_examples=10)

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from rankstudio.engine import GreedyRankRLS, RankRLS
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.steps import Step, finish
 from rankstudio.engine.support import memory, threads
@@ -26,7 +26,7 @@ def kilobytes(name):
     return next(int(line.split()[1]) for line in lines if line.startswith(name + ":"))
 
 def last(method, rows):
-    data = ShardedQueryData(X[:rows], y[:rows], ptr[ptr <= rows], documents=4000)
+    data = TrainingData(X[:rows], y[:rows], ptr[ptr <= rows], documents=4000)
     *_, step = (told for told in method.work(data) if isinstance(told, Step))
     scorer = finish(method.left_out_scorer(data, step.selected))
     finish(measured_left_out(data, scorer, "letor4", ("MAP", "NDCG@10")))

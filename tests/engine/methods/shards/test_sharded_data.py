@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.session import InProcess
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
 from rankstudio.engine.methods.shards.summation import TreeSum
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support import threads
@@ -51,7 +51,7 @@ def problem(n_queries: int = 30, n: int = 4, seed: int = 0) -> tuple[Floats, Flo
     return rng.standard_normal((ptr[-1], n)), rng.integers(0, 3, ptr[-1]).astype(float), ptr
 
 
-def heard(data: ShardedQueryData, messages: tuple[float, ...] = (1.0, 2.5)) -> list[tuple[Floats, ...]]:
+def heard(data: TrainingData, messages: tuple[float, ...] = (1.0, 2.5)) -> list[tuple[Floats, ...]]:
     with data.session(PowersWork()) as session:
         return [finish(session.sum(message)) for message in messages]
 
@@ -68,7 +68,7 @@ def same(left: Any, right: Any) -> bool:
 def test_sums_are_those_of_the_whole(documents: int, seed: int) -> None:
     X, y, ptr = problem(seed=seed)
     whole = QueryData(X, y, ptr).centred[0]
-    (first, count), (second, _) = heard(ShardedQueryData(X, y, ptr, documents=documents))
+    (first, count), (second, _) = heard(TrainingData(X, y, ptr, documents=documents))
     # A sum of m products of numbers below 6 has an error of at most m eps times theirs, in any order.
     bound = X.shape[0] * np.finfo(float).eps * (np.abs(whole).T @ np.abs(whole)).max()
     assert count == X.shape[0]
@@ -78,19 +78,19 @@ def test_sums_are_those_of_the_whole(documents: int, seed: int) -> None:
 
 def test_memory_disk_and_threads_give_the_same_bits(tmp_path: Path) -> None:
     X, y, ptr = problem(200)
-    expected = heard(ShardedQueryData(X, y, ptr, documents=40))
+    expected = heard(TrainingData(X, y, ptr, documents=40))
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     for rows in (X, mapped):
         for room in (0.0, 4000.0, 1e9):
             for count in (1, 2, 5):
                 with threads.at_most(count):
-                    data = ShardedQueryData(rows, y, ptr, InProcess(lambda room=room: room), documents=40)
+                    data = TrainingData(rows, y, ptr, InProcess(lambda room=room: room), documents=40)
                     assert same(heard(data), expected)
 
 
 def test_one_can_stop_after_any_shard() -> None:
-    data = ShardedQueryData(*problem(200), documents=40)
+    data = TrainingData(*problem(200), documents=40)
     with data.session(PowersWork()) as session:
         asking = session.sum(1.0, "adding up")
         told = next(asking)
@@ -114,7 +114,7 @@ def test_the_tree_adds_neighbours_first(count: int) -> None:
 
 
 def test_states_that_do_not_fit_are_mapped_and_make_room_when_they_are_closed() -> None:
-    room = Room(100.0)
+    room = Room(lambda: 100.0)
     scratch = Scratch(room)
     fits, large = scratch.empty(10), scratch.empty(3, 5)
     large[:] = 2.0
@@ -130,6 +130,6 @@ def test_what_a_shard_raises_is_raised_by_the_sum() -> None:
         replayed: ClassVar[bool] = False
         begin: Callable[..., Any] = lambda *_: 1 / 0
 
-    data = ShardedQueryData(*problem(200), documents=40)
+    data = TrainingData(*problem(200), documents=40)
     with data.session(Broken()) as session, pytest.raises(ZeroDivisionError):
         finish(session.sum(None))

@@ -22,9 +22,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection impor
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches, Shape
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData, by_shards, in_memory
-from rankstudio.engine.querywise.query_data import QueryData, several_queries
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.querywise.query_data import several_queries
 from rankstudio.engine.steps import Step, WorkProgress
 
 _MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices by shards may take that much of the disk
@@ -127,7 +126,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """
 
     accepts_sparse: ClassVar[bool] = True
-    accepts_shards: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -171,10 +169,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     @property
-    def goes_by_shards(self) -> bool:  # noqa: D102 - inherited
-        return self.accepts_shards and self.algorithm in ("auto", "statistics", "rows")
-
-    @property
     def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
         return True
 
@@ -195,9 +189,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return searched.need("columns", shape)
         few = self.n_candidates if simple else shape.n
         need = searched.need(self.algorithm, shape, few)
-        return need if self.goes_by_shards or not shape.sharded else replace(need, fits="algorithm=auto")
+        other = shape.sharded and self.algorithm not in ("auto", "statistics", "rows")
+        return replace(need, fits="algorithm=auto") if other else need
 
-    def work(self, data: QueryData | SparseQueryData | ShardedQueryData) -> Iterator[Step | WorkProgress]:
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
 
         Floating search gives signs of life first, and the steps when all sets are final; learning by shards
@@ -208,8 +203,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(groups)
         cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
-        data = by_shards(data)
-        if isinstance(data, ShardedQueryData) and groups.trivial and self._sums_suffice():
+        data = training_data(data)
+        if data.several and groups.trivial and self._sums_suffice():
             from rankstudio.engine.methods.selection.greedy_rankrls.sharded.sharded_search import (  # noqa: PLC0415 - numba
                 sharded_path,
             )
@@ -217,14 +212,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             yield from sharded_path(data, regularization, rules, cost, self.algorithm)
             return
         shape = *data.X.shape, data.ptr.size - 1
-        if isinstance(data, ShardedQueryData) and self._gram_matrices_suffice(shape, groups):
+        if data.several and self._gram_matrices_suffice(shape, groups):
             from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_search import (  # noqa: PLC0415 - numba
                 on_demand_path,
             )
 
             yield from on_demand_path(data, regularization, groups, rules, cost, self.search, self.fitting)
             return
-        rows = pair_rows(in_memory(data, "Greedy RankRLS"), cost)
+        rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         with ExitStack() as stack:
             k = groups.greatest(rules.k)
             searches = Searches(rows, regularization, k, self.algorithm, stack)
@@ -239,11 +234,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
                 yield from floating(greedy, searches.floating(), rules)
 
-    def left_out(self, data: QueryData | ShardedQueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)
 
     def left_out_scorer(  # noqa: D102 - inherited
-        self, data: ShardedQueryData, columns: Sequence[int]
+        self, data: TrainingData, columns: Sequence[int]
     ) -> Generator[WorkProgress, None, LeftOutScorer]:
         return self._ranker.left_out_scorer(data, columns)
 

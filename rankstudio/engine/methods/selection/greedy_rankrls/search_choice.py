@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.threads import pool, worthwhile
 
 # In this module numba is imported where it is needed: reading the catalog must not wait for it.
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 _MOST_BYTES = 4e9  # of per-query statistics, before another search is taken instead
-# Multiplications in a path, below which handing each step to threads costs more than it gains: measured with
-# 471 queries, 46 features, k = 46 (5e7, 20 % lost with two threads) and twice as many queries (30 % gained).
-_WORTH_THREADS = 8e7
+# Nanoseconds of a multiplication. Each step of a path gives its threads a call: with 471 queries, 46 features
+# and k = 46 that lost 20 % of the time with two threads, with twice as many queries it gained 30 %.
+_MULTIPLICATION = 0.13
 # Nanoseconds for each number of the Gram matrices, written twice: where they are so many, each page of memory
 # is the system's to find, and to fill with zeros first.
 _MOST_RECYCLED, _RECYCLED, _FRESH = 3.5e7, 2.0, 25.0
@@ -92,7 +93,7 @@ class Searches:
 
         rows = self._gram_rows(data, whole=algorithm == "statistics")
         products = shape.m * n * k if algorithm == "rows" else 0
-        executor, workers = self._stack.enter_context(pool(shape.Q * n * k * k + products > _WORTH_THREADS))
+        executor, workers = self._threads(shape.Q * n * k * k + products)
         return LeaveQueryOutSearch(rows, self._regularization, k, executor, workers)
 
     def joint(self, groups: ColumnGroups) -> Search:
@@ -112,7 +113,7 @@ class Searches:
 
         rows = self._gram_rows(data, whole=True)
         work = shape.Q * shape.n * shape.k**2
-        executor, workers = self._stack.enter_context(pool(work > _WORTH_THREADS))
+        executor, workers = self._threads(work)
         search = LeaveQueryOutSearch(rows, self._regularization, shape.k, executor, workers)
         return JointStatisticsSearch(search, rows, self._regularization, groups)
 
@@ -129,7 +130,7 @@ class Searches:
         from rankstudio.engine.methods.selection.greedy_rankrls.back_fitting_search import BackFittingSearch  # noqa: PLC0415
 
         shape = self._shape
-        executor, workers = self._stack.enter_context(pool(shape.m * shape.n * shape.k**2 > _WORTH_THREADS))
+        executor, workers = self._threads(shape.m * shape.n * shape.k**2)
         return BackFittingSearch(self._sparse, self._regularization, executor, workers)
 
     def _affordable(self, costs: dict[str, float]) -> str:
@@ -196,8 +197,13 @@ class Searches:
         from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch  # noqa: PLC0415
 
         shape = self._shape
-        executor, workers = self._stack.enter_context(pool(most * shape.Q * shape.k**3 / 2 > _WORTH_THREADS))
+        executor, workers = self._threads(most * shape.Q * shape.k**3 / 2)
         return OnDemandSearch(products, self._regularization, executor, workers)
+
+    def _threads(self, multiplications: float) -> tuple[Executor | None, int]:
+        """Return threads for a path of so many multiplications, and their number."""
+        large = worthwhile(_MULTIPLICATION * multiplications, calls=self._shape.k)
+        return self._stack.enter_context(pool(large))
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,8 @@ def test_all_algorithms_take_the_same_path(seed: int, queries: int, exponent: in
 
 def test_the_path_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    monkeypatch.setattr(
-        "rankstudio.engine.methods.selection.greedy_rankrls.search_choice._WORTH_THREADS", 0.0
-    )
+    choice = "rankstudio.engine.methods.selection.greedy_rankrls.search_choice"
+    monkeypatch.setattr(f"{choice}.worthwhile", lambda *_, **__: True)
     X, qid = rng.random((4000, 40)), np.sort(rng.integers(0, 300, 4000))
     y = np.round(2 * X[:, 3] + X[:, 7] + rng.random(4000))
     fitted = []

@@ -20,7 +20,7 @@ from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded import sharded_search
 from rankstudio.engine.methods.shards.session import InProcess
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step, WorkProgress
@@ -56,8 +56,8 @@ def generic(n_queries: int = 150, n: int = 12, seed: int = 0) -> QueryData:
     return QueryData(X, y, ptr)
 
 
-def sharded(data: QueryData, documents: int, room: float = 1e9) -> ShardedQueryData:
-    return ShardedQueryData(data.X, data.y, data.ptr, InProcess(lambda: room), documents=documents)
+def sharded(data: QueryData, documents: int, room: float = 1e9) -> TrainingData:
+    return TrainingData(data.X, data.y, data.ptr, InProcess(lambda: room), documents=documents)
 
 
 def same(left: list[Step], right: list[Step]) -> bool:
@@ -173,7 +173,7 @@ def test_what_one_setting_found_out_gives_another_the_same_bits() -> None:
 def test_data_of_several_shards_are_learned_from_by_shards() -> None:
     data = generic(7500)
     assert data.y.size > DOCUMENTS
-    assert same(path(data, 4), path(ShardedQueryData(data.X, data.y, data.ptr), 4))
+    assert same(path(data, 4), path(TrainingData(data.X, data.y, data.ptr), 4))
 
 
 def test_shards_give_signs_of_life_and_steps_one_by_one() -> None:

@@ -19,7 +19,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_work i
     OnDemandWork,
 )
 from rankstudio.engine.methods.shards.session import ShardSession, Sums
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, WorkProgress, finish
 
@@ -27,7 +27,7 @@ _WHAT = "comparing features"
 
 
 def on_demand_path(
-    data: ShardedQueryData,
+    data: TrainingData,
     regularization: float,
     groups: ColumnGroups,
     rules: Constraints,
@@ -39,7 +39,7 @@ def on_demand_path(
 
     Parameters
     ----------
-    data : ShardedQueryData
+    data : TrainingData
     regularization : float
         λ > 0.
     groups : ColumnGroups

@@ -20,13 +20,13 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work impor
     Totals,
 )
 from rankstudio.engine.methods.shards.session import ShardSession, Sums
-from rankstudio.engine.methods.shards.sharded_data import ShardedQueryData
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, WorkProgress
 
 
 def sharded_path(
-    data: ShardedQueryData,
+    data: TrainingData,
     regularization: float,
     rules: Constraints,
     cost: PairCost,
@@ -36,7 +36,7 @@ def sharded_path(
 
     Parameters
     ----------
-    data : ShardedQueryData
+    data : TrainingData
     regularization : float
         λ > 0.
     rules : Constraints

@@ -1,0 +1,265 @@
+"""Training data as every method sees them: shards of whole queries, and sums over them.
+
+Data are a sequence of shards in a fixed order. Small data are one shard in memory, and so are preferences and
+sparse matrices of any size; larger data have several, in memory or mapped from the disk, cut by the sizes of
+the queries alone. A method touches documents in one way: a work, or a function, is told a message by this
+process and answers with summands of each shard, which are added up in the order of the shards. What that
+gives depends neither on where the data are, nor on who works on the shards. What truly needs all documents at
+once asks for :meth:`TrainingData.whole`, which refuses where they are larger than the memory budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints, unwritable
+from rankstudio.engine.data import store
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.shards.session import IN_PROCESS, ShardExecutor, ShardSession
+from rankstudio.engine.methods.shards.work import ShardWork
+from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
+from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
+from rankstudio.engine.support.grades import Grading
+from rankstudio.engine.support.memory import budget, size
+from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
+
+Data = TypeVar("Data")
+
+_VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Training data in which the documents of each query stand together, as shards of whole queries.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n), C order
+        In memory, or mapped from a file; or a sparse matrix.
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    executor : ShardExecutor
+        Who works on several shards; the numbers do not depend on it.
+    documents : int
+        How many a shard has at most; the numbers depend on it in their last bits.
+    n_settings : int
+        As of :class:`QueryData`.
+    validation : ndarray of shape (V, n) or None
+        As of :class:`QueryData`.
+    source : TrainingData or None
+        Whose features some of are these; see :meth:`narrowed`.
+    columns : tuple of int
+        Which of them.
+    part_of : Grading or None
+        As of :class:`QueryData`.
+    given : QueryData or SparseQueryData or None
+        What the one shard was given as, if it was.
+    remembered : dict
+        As of :class:`QueryData`, and what was given shares it.
+    """
+
+    X: Floats
+    y: Floats
+    ptr: Ints
+    executor: ShardExecutor = IN_PROCESS
+    documents: int = DOCUMENTS
+    n_settings: int = 1
+    validation: Floats | None = None
+    source: TrainingData | None = None
+    columns: tuple[int, ...] = ()
+    part_of: Grading | None = None
+    given: QueryData | SparseQueryData | None = None
+    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    _copied: set[int] = field(default_factory=set, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep documents and queries as views through which nothing is written; copies are still made."""
+        if self.given is None:
+            for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
+                object.__setattr__(self, name, unwritable(getattr(self, name)))
+
+    @cached_property
+    def grading(self) -> Grading:
+        """What measures need of the documents besides labels: that of the whole, in every shard."""
+        return self.part_of or Grading.of(self.y)
+
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        """The shards, in the order of their rows."""
+        if self.given is not None:
+            return (Shard(0, self.ptr.size - 1, 0, int(self.ptr[-1])),)
+        return shards_of(self.ptr, self.documents)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several shards, which are worked on one by one and let go of in between."""
+        return len(self.shards) > 1
+
+    def shard(self, index: int) -> Any:
+        """Return the documents of a shard; its arrays are views, and what is remembered of it is kept."""
+        if not self.several:
+            return self._all
+        shard = self.shards[index]
+        ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
+        grading = self.grading.taken(shard.rows)
+        data = QueryData(
+            self._rows(index), self.y[shard.rows], ptr, n_settings=self.n_settings, part_of=grading
+        )
+        return _remembering(data, self.remembered.setdefault(("shard", index), {}))
+
+    @cached_property
+    def _all(self) -> Any:
+        """All documents at once: a QueryData, or what was given."""
+        if self.given is not None:
+            return self.given
+        for index in range(len(self.shards)):
+            self._rows(index)
+        data = QueryData(
+            self.X,
+            self.y,
+            self.ptr,
+            n_settings=self.n_settings,
+            validation=self.validation,
+            part_of=self.part_of,
+        )
+        if self.source is not None:
+            data.remembered["narrowed from"] = (self.source.remembered, self.columns)
+        return data
+
+    def whole(self, what: str) -> Any:
+        """Return all documents at once, a QueryData or what was given, for methods that have to see them so.
+
+        Parameters
+        ----------
+        what : str
+            Who does so, for the text of the error.
+
+        Raises
+        ------
+        OutOfMemoryError
+            Where there are several shards on the disk, and the documents and a centred copy of them are
+            larger than the memory budget.
+        """
+        needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
+        if needed > free and in_file(self.X):
+            raise OutOfMemoryError(
+                tr(
+                    "{what} looks at all documents at once here: {m} documents with {n} features need "
+                    "{needed} of memory or more, and the budget is {budget}; with a larger budget or fewer "
+                    "documents it runs."
+                ).format(
+                    what=what,
+                    m=f"{self.X.shape[0]:,}",
+                    n=f"{self.X.shape[1]:,}",
+                    needed=size(needed),
+                    budget=size(free),
+                )
+            )
+        return self._all
+
+    def narrowed(self, columns: Sequence[int]) -> TrainingData:
+        """Return the same documents with some of their features.
+
+        Those of several shards are copied shard by shard, when somebody first asks for a shard: into memory,
+        or into a file without a name where these are mapped from one. Features of validation documents do not
+        come along then.
+
+        Raises
+        ------
+        OSError
+            Where the disk has no room.
+        """
+        if not self.several:
+            return training_data(self._all.narrowed(columns))
+        if self.source is not None:
+            return self.source.narrowed([self.columns[column] for column in columns])
+        shape = len(self.X), len(columns)
+        X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
+        return replace(self, X=X, validation=None, source=self, columns=tuple(columns))
+
+    def column(self, feature: int) -> Floats:
+        """Return a feature of all documents, shape (m,), read shard by shard."""
+        out = np.empty(self.X.shape[0])
+        for index, shard in enumerate(self.shards):
+            out[shard.rows] = self._rows(index)[:, feature]
+            self.release(index)
+        return out
+
+    def portions(self) -> Iterator[slice]:
+        """Yield slices of columns for sums that take columns one by one, so that there are signs of life.
+
+        Several shards are each a sign of life, and would have to be read again: all columns at once.
+        """
+        columns = slice(0, self.X.shape[1])
+        return iter((columns,)) if self.several else column_portions(len(self.X), columns)
+
+    def _rows(self, index: int) -> Floats:
+        """Return the features of a shard's documents."""
+        rows = self.X[self.shards[index].rows]
+        if self.source is not None and index not in self._copied:
+            # Threads that ask for the same shard at once copy the same numbers.
+            np.take(self.source._rows(index), self.columns, axis=1, out=rows, mode="clip")
+            self.source.release(index)
+            self._copied.add(index)
+        return unwritable(rows)
+
+    def release(self, index: int) -> None:
+        """Let the mapped pages of one of several shards go."""
+        if self.several:
+            release(self.X[self.shards[index].rows])
+
+    def session(self, work: ShardWork) -> AbstractContextManager[ShardSession]:
+        """Have all shards begin a work, and provide what asks them for sums.
+
+        A single shard is worked on here, with all threads that there are: nobody else has to have it.
+        """
+        return (self.executor if self.several else IN_PROCESS).session(self, work)
+
+
+def column_portions(m: int, columns: slice) -> Iterator[slice]:
+    """Yield slices of some columns of m documents, of a few megabytes each."""
+    step = max(1, _VALUES_AT_ONCE // m)
+    for first in range(columns.start, columns.stop, step):
+        yield slice(first, min(columns.stop, first + step))
+
+
+GivenData = TrainingData | QueryData | SparseQueryData
+"""What a method is given: documents with their features, dense or sparse, or training data of any size."""
+
+
+def training_data(data: GivenData) -> TrainingData:
+    """Return what is given as training data; dense documents are cut where there are many of them.
+
+    The numbers then depend neither on where the data are nor on who gives them. Preferences are learned from
+    as a whole, and so are sparse data. What is remembered of the data is remembered of what is returned.
+    """
+    if isinstance(data, TrainingData):
+        return data
+    if type(data) is not QueryData:
+        return _remembering(TrainingData(data.X, data.y, data.ptr, given=data), data.remembered)
+    one = data.preferences is not None or len(shards_of(data.ptr)) == 1
+    made = TrainingData(
+        data.X,
+        data.y,
+        data.ptr,
+        n_settings=data.n_settings,
+        validation=data.validation,
+        part_of=data.part_of,
+        given=data if one else None,
+    )
+    return _remembering(made, data.remembered)
+
+
+def _remembering(data: Data, remembered: dict[Hashable, Any]) -> Data:
+    """Return data that share what is remembered."""
+    object.__setattr__(data, "remembered", remembered)
+    return data
