@@ -74,6 +74,8 @@ class DataController(Controller):
     @Slot()
     def _show(self) -> None:
         self._reports, self._kept = self._kept, {}
+        for demand in (self._described, self._qualities):  # of the data that were open
+            demand.forget()
         if self._session.dataset is not None:
             self.panel.show_dataset(self._session.dataset, keep_summaries=bool(self._reports))
             self._show_convention()

@@ -90,6 +90,7 @@ class PreferencesController(Controller):
         session, preferences = self._session, self._session.plan.preferences
         if session.dataset is not self._dataset:
             self._dataset, self._summaries = session.dataset, {}
+            self._counted.forget()
         several = session.dataset is not None and len(session.dataset.folds) > 1
         fold = (
             tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")

@@ -44,7 +44,7 @@ TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 _SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
 _ASK = tr("tick several")
-_USUAL_PROTOCOLS = (
+_USUAL = (
     GIVEN,
     "5-fold",
     "10-fold",
@@ -54,6 +54,7 @@ _USUAL_PROTOCOLS = (
     "nested 5-fold",
     "5-fold, nested 5-fold",
 )
+"""The protocols that the field for folds offers; any other can be typed."""
 
 
 def tooltip(parameter: Parameter) -> str:
@@ -450,7 +451,7 @@ def _protocol() -> Parameter:
                 "divided."
             )
         ),
-        choices=tuple((protocol, protocol) for protocol in _USUAL_PROTOCOLS),
+        choices=tuple((protocol, protocol) for protocol in _USUAL),
     )
 
 
@@ -459,7 +460,7 @@ class ProtocolField(EditableField):
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
-        super().__init__(theme, _protocol(), _USUAL_PROTOCOLS)
+        super().__init__(theme, _protocol(), _USUAL)
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as a plan writes it; ParameterError where it is none."""
