@@ -42,13 +42,53 @@ settings.load_profile("rankstudio")
 
 TESTS = Path(__file__).resolve().parent
 LETOR_FOLDER = TESTS.parents[1] / "shared" / "letor"
-MARKERS = {
-    TESTS / "ui": "gui",
-    TESTS / "cli": "cli",
-    **{TESTS / folder: "thorough" for folder in ("fuzz", "hostile", "kills", "packaging", "plans")},
-    TESTS / "docs" / "test_code_blocks.py": "thorough",
-    TESTS / "engine" / "experiment" / "execution" / "test_dask_cluster.py": "thorough",
-}
+MARKERS = {TESTS / "ui": "gui", TESTS / "cli": "cli"}
+
+THOROUGH = tuple(
+    TESTS / place
+    for place in (
+        "fuzz",
+        "hostile",
+        "kills",
+        "packaging",
+        "plans",
+        "cli/commands/test_reproduce.py",
+        "cli/commands/test_reproduce_thesis.py",
+        "cli/test_batch_runner.py",
+        "cli/test_help.py",
+        "cli/test_interrupts.py",
+        "cli/test_mlflow_log.py",
+        "cli/test_standard_streams.py",
+        "cli/test_study_file_option.py",
+        "cli/test_worker_options.py",
+        "docs/test_code_blocks.py",
+        "engine/analysis/simulation/test_simulation.py",
+        "engine/experiment/execution/test_dask_cluster.py",
+        "engine/experiment/execution/test_executors.py",
+        "engine/experiment/execution/test_methods_on_workers.py",
+        "engine/experiment/execution/test_shard_executors.py",
+        "engine/experiment/storage/test_damage.py",
+        "engine/experiment/test_sharded_runs.py",
+        "engine/methods/selection/greedy_rankrls/test_sharded_others.py",
+        "engine/methods/shards/test_measure_rankers.py",
+        "engine/methods/shards/test_narrowed.py",
+        "engine/methods/shards/test_resident_memory.py",
+        "engine/published/test_greedy_rankrls_paper.py",
+        "engine/published/test_published_averages.py",
+        "engine/support/test_compilation.py",
+        "ui/export/test_what_leaves_runs_again.py",
+        "ui/select/test_left_out_on_demand.py",
+        "ui/style/test_theme_of_pages.py",
+        "ui/test_app.py",
+        "ui/test_methods_in_the_window.py",
+        "ui/walks/test_at_twice_the_size.py",
+        "ui/walks/test_by_keyboard.py",
+        "ui/walks/test_by_mouse.py",
+        "ui/walks/test_no_growth.py",
+    )
+)
+"""Where most of the time goes, by a run with ``--durations=0``."""
+MARKERS |= dict.fromkeys(THOROUGH, "thorough")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,6 +126,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     ``pytest tests/kills`` and ``pytest -m thorough`` run these, ``pytest -m "not gui"`` all but the window's.
     """
+    if missing := [str(place) for place in THOROUGH if not place.exists()]:
+        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(missing)}")
     for item in items:
         for place, marker in MARKERS.items():
             if item.path.is_relative_to(place):
