@@ -107,6 +107,19 @@ def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: 
         belongs_together(window)
 
 
+def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(window: MainWindow) -> None:
+    choose_method(window, "greedy-rankrls", regularization=tuple(2.0**power for power in range(11)))
+    finish(window)
+    window.sections.run.curves.picked.emit(10, 3)
+    belongs_together(window)
+    compare(window, fsmrank=_FSMRANK)
+    look_at_run(window, 1)
+    window.sections.run.curves.picked.emit(10, 3)
+    belongs_together(window)
+    look_at_run(window, 2)  # the map of two grids has four cells
+    belongs_together(window)
+
+
 @pytest.mark.parametrize("page", ["select", "compare"])
 def test_a_click_from_one_run_to_another_of_other_grids(window: MainWindow, page: str) -> None:
     finish(window)

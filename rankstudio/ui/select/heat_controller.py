@@ -49,7 +49,7 @@ class HeatController(QObject):
         self._drawn: RunRecord | None = None  # whose cells there are
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
-        self._marked: tuple[int, int] | None = None
+        self._marked: tuple[RunRecord, int, int] | None = None
         self.panel.picked.connect(self._pick)
         self.panel.viewChanged.connect(self.draw)
 
@@ -86,7 +86,8 @@ class HeatController(QObject):
 
     def mark(self, combination: int | None, place: int = 0) -> None:
         """Outline the current choice; None takes the outline away."""
-        self._marked = None if combination is None else (combination, place)
+        record = self._shown.record
+        self._marked = None if combination is None or record is None else (record, combination, place)
         self._mark()
 
     def _draw_sizes(self, record: RunRecord, title: str, most: int) -> None:
@@ -134,13 +135,17 @@ class HeatController(QObject):
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def _mark(self) -> None:
-        record, marked = self._drawn, self._marked
-        if marked is None or record is None or record is not self._shown.record:
+        drawn, marked = self._drawn, self._marked
+        if marked is None or drawn is None or drawn is not self._shown.record:
+            self.panel.plot.select(None)
+            return
+        record, combination, place = marked
+        if record is not drawn:  # the choice in the run that was shown before
             self.panel.plot.select(None)
         elif self._grids is None or self._pair is None:
-            self.panel.plot.select(marked[0], marked[1] - 1)
+            self.panel.plot.select(combination, place - 1)
         else:
-            values = record.combinations[marked[0]]
+            values = record.combinations[combination]
             cell = self._grids.cell([values[at] for at in self._pair])
             self.panel.plot.select(*cell) if cell else self.panel.plot.select(None)
 

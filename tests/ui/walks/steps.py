@@ -33,6 +33,10 @@ _SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1, "max_ite
 
 KINDS: dict[str, dict[str, Any]] = {
     "greedy": {"method": "greedy-rankrls", "parameters": _REGULARIZATION},
+    "greedy, many": {
+        "method": "greedy-rankrls",
+        "parameters": {"regularization": tuple(2.0**power for power in range(-2, 8))},
+    },
     "greedy, short": {
         "method": "greedy-rankrls",
         "parameters": {"regularization": (1.0,), "n_features_to_select": 3},
