@@ -13,8 +13,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.shards.session import InProcess, ShardSession, Sums
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import InProcess, ShardSession, Sums, TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step, WorkProgress

@@ -12,7 +12,7 @@ from windows import finish, open_window, write_folds
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.plots.menu import PlotMenu
+from rankstudio.ui.plots.base import PlotMenu
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView

@@ -41,8 +41,7 @@ from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
-from rankstudio.engine.methods.shards.session import ShardExecutor
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import ShardExecutor, TrainingData
 from rankstudio.engine.steps import Note, Step, WorkProgress
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.shard import shards_of

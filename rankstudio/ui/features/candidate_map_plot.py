@@ -17,10 +17,10 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import floats, heat_figure
+from rankstudio.ui.plots.figure_values import floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, outline
+from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, heat_figure, outline
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font

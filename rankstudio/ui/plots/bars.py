@@ -9,10 +9,15 @@ from math import isnan
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
+from rankstudio.engine.export.figures.values import (
+    FigureAxis,
+    RowSeries,
+    RowsFigure,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import bars_figure
+from rankstudio.ui.plots.figure_values import MOST_BARS, NAME
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.plots.readout import Line
@@ -44,6 +49,25 @@ class Bar:
     id: Hashable
     name: str
     value: float
+
+
+def bars_figure(plot: BarsPlot) -> RowsFigure:
+    """Return the candidates of a step, the best first."""
+    bars = plot.bars[:MOST_BARS]
+    more = tr(", the first {n} of {of}").format(n=len(bars), of=len(plot.bars))
+    taken = frozenset(at for at, bar in enumerate(bars) if bar.id == plot.winner)
+    return RowsFigure(
+        NAME,
+        plot.axes.title + (more if len(plot.bars) > len(bars) else ""),
+        "",
+        FigureAxis(plot.axes.title),
+        tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
+        (RowSeries("", tuple(bar.value for bar in bars)),),
+        bars=True,
+        strong=taken,
+        strong_label=tr("taken") if taken else "",
+        row_title=tr("feature"),
+    )
 
 
 class BarsPlot(Plot):

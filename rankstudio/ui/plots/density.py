@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 
 import numpy as np
 from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
@@ -11,10 +12,15 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Series,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot
-from rankstudio.ui.plots.figure_values import density_figure
+from rankstudio.ui.plots.figure_values import NAME, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline, pen
 from rankstudio.ui.plots.readout import Line
@@ -51,6 +57,17 @@ class Density:
     xs: Floats
     ys: Floats
     zeros: float = float("nan")
+
+
+def density_figure(plot: DensityPlot) -> CurvesFigure:
+    """Return densities by class; of a class with zeros the name says how many."""
+    series = []
+    for at, one in enumerate(plot.densities):
+        zeros = "" if isnan(one.zeros) else tr(" ({zeros:.0f} % are 0)").format(zeros=100 * one.zeros)
+        series.append(Series(one.label + zeros, floats(one.xs), floats(one.ys), kind="area", number=at))
+    title = plot.subject or plot.accessibleName()
+    x = FigureAxis(tr("value of {feature}").format(feature=plot.subject) if plot.subject else tr("value"))
+    return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
 
 
 class DensityPlot(Plot):

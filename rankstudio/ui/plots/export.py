@@ -9,13 +9,12 @@ from PySide6.QtGui import QImage
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
-from rankstudio.engine.export.figures.style import FigureStyle, style_of
+from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.figures.values import Figure
-    from rankstudio.ui.plots.base import Plot
 
 LABELS = {
     "pdf": "PDF",
@@ -32,27 +31,13 @@ PRINT_DPI = 300.0
 SCREEN_DPI = 96.0
 
 
-def export_plot(
-    plot: Plot, path: str | Path, style: FigureStyle | None = None, dpi: float = PRINT_DPI
-) -> None:
-    """Write the figure of a plot to a file; its suffix says how.
-
-    Raises
-    ------
-    OutputError
-        If the suffix is another one or the file cannot be written; nothing is left half-written.
-    """
-    plot.flush()
-    save_figure(plot.figure(), path, style or style_of("page"), dpi)
-
-
 def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float = PRINT_DPI) -> None:
     """Write a figure to a file; its suffix says how.
 
     Raises
     ------
     OutputError
-        As of :func:`export_plot`.
+        If the suffix is another one or the file cannot be written; nothing is left half-written.
     """
     suffix = Path(path).suffix.lower()
     makers = {f".{name}": name for name in LABELS}

@@ -8,16 +8,29 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Series,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
-from rankstudio.ui.plots.figure_values import histogram_figure
+from rankstudio.ui.plots.figure_values import NAME, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
 
 MOST_BINS = 40
+
+
+def histogram_figure(plot: HistogramPlot) -> CurvesFigure:
+    """Return how often numbers occur, a bar a bin."""
+    half = (plot.width_of_bins - 1) / 2
+    x, y = tuple(float(start) + half for start in plot.starts), floats(plot.counts)
+    axes = FigureAxis(plot.axes.x_label, whole=True), FigureAxis(plot.axes.title, whole=True, low=0.0)
+    return CurvesFigure(NAME, plot.axes.title, "", *axes, (Series("", x, y, kind="bars"),))
 
 
 class HistogramPlot(Plot):

@@ -11,10 +11,16 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
 
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Mark,
+    Series,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import pareto_figure
+from rankstudio.ui.plots.figure_values import NAME, NEUTRAL
 from rankstudio.ui.plots.frame import Frame, readable_range
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.plots.readout import Line
@@ -84,6 +90,27 @@ class Marks:
     suggested: int
     levels: tuple[float, ...]
     rule: str = "one standard error"
+
+
+def pareto_figure(plot: ParetoPlot) -> CurvesFigure:
+    """Return models by size and worth, with those that nothing beats."""
+    spots, marks = plot.spots, plot.marks
+    series = []
+    if marks is not None:
+        front = [spots[i] for i in marks.front]
+        points = tuple(s.x for s in front), tuple(s.y for s in front)
+        series.append(Series(tr("models that no other beats"), *points, kind="steps", number=NEUTRAL))
+    for category in dict.fromkeys(spot.category for spot in spots):
+        own = [spot for spot in spots if spot.category == category]
+        points = tuple(s.x for s in own), tuple(s.y for s in own)
+        series.append(Series(own[0].title, *points, kind="points", number=category))
+    rings = []
+    if marks is not None:
+        told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
+        rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
+    axes = plot.axes
+    x = FigureAxis(axes.x_label, whole=axes.integer_x)
+    return CurvesFigure(NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings))
 
 
 class ParetoPlot(Plot):

@@ -13,8 +13,8 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, export_plot
+from rankstudio.ui.plots.base import PlotMenu
 from rankstudio.ui.plots.export import figure_image, save_figure
-from rankstudio.ui.plots.menu import PlotMenu
 from rankstudio.ui.style.colors import DARK
 
 KS = np.arange(1, 47)

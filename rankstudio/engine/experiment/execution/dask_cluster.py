@@ -27,7 +27,7 @@ from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Giv
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.methods.shards.session import ShardExecutor, Sums
+from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.support import memory
 
 _MOST_SENT = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see

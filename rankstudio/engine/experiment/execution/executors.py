@@ -36,7 +36,7 @@ from rankstudio.engine.experiment.execution.data_transport import (
 )
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ProcessWorkers
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.shards.session import ShardExecutor
+from rankstudio.engine.methods.shards.training_data import ShardExecutor
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 

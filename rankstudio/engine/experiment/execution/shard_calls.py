@@ -11,8 +11,7 @@ from typing import Any
 from rankstudio.engine.data import store
 from rankstudio.engine.data.shared_parts import KeptPart
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.session import Sums
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import Sums, TrainingData
 from rankstudio.engine.methods.shards.work import ShardState, ShardWork
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget

@@ -19,15 +19,15 @@ from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
-from rankstudio.engine.methods.shards.session import (
+from rankstudio.engine.methods.shards.summation import TreeSum
+from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,
     InProcess,
     ShardExecutor,
     ShardSession,
     Sums,
+    TrainingData,
 )
-from rankstudio.engine.methods.shards.summation import TreeSum
-from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
 from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
+from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.frames import fold_frame, path_steps, step_frame
-from rankstudio.engine.experiment.results.notebook import path_html, plot_path, plot_run, run_html
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Note, Step
+from rankstudio.engine.support.escaping import html_text
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+_DIGITS = 4
+_POWER = re.compile(r"2\^(-?\d+)")
+
+Color = tuple[float, ...]
 
 _LEAST_GRID = 3  # values, so that not every choice is an end
 
@@ -85,15 +91,15 @@ class PathResult:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each step: how many features, the newest one's column, criterion and measures."""
-        return path_steps(self)
+        return _path_steps(self)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        return plot_path(self, name, ax)
+        return _plot_path(self, name, ax)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return path_html(self)
+        return _path_html(self)
 
     @property
     def models(self) -> slice:
@@ -251,11 +257,11 @@ class RunResult:
         The index is the fold; columns are the values on the plan's axes, "n_features", and each measure as
         "validation MAP" and "test MAP".
         """
-        return fold_frame(self)
+        return _fold_frame(self)
 
     def path_frame(self) -> pd.DataFrame:
         """Return a row for each step of every path, with its fold, values on the axes and newest feature."""
-        return step_frame(self)
+        return _step_frame(self)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure over the size, mean over the folds, a curve each combination.
@@ -276,11 +282,11 @@ class RunResult:
         ParameterError
             Where nothing was validated by this measure.
         """
-        return plot_run(self, name, ax)
+        return _plot_run(self, name, ax)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return run_html(self)
+        return _run_html(self)
 
     def per_query(self, name: str) -> Floats:
         """Return a measure of the chosen models in every query, one fold after the other."""
@@ -328,3 +334,168 @@ def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
     rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
     return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}
+
+
+def _fold_frame(run: RunResult) -> pd.DataFrame:
+    """Return a row for each fold of a run, see :meth:`RunResult.to_frame`."""
+    import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
+
+    rows = [_fold_row(run, fold) for fold in run.folds]
+    index = pd.Index([fold.fold for fold in run.folds], name="fold")
+    return pd.DataFrame(rows, index=index)
+
+
+def _step_frame(run: RunResult) -> pd.DataFrame:
+    """Return a row for each step of every path of a run, see :meth:`RunResult.path_frame`."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    frames = []
+    for fold in run.folds:
+        for path in fold.paths:
+            frame = _path_steps(path)
+            names = {"fold": fold.fold, **_axis_values(run, path)}
+            for place, (name, value) in enumerate(names.items()):
+                frame.insert(place, name, value)
+            columns = [int(column) for column in frame.pop("column")]
+            known = [column >= 0 for column in columns]
+            ids = [int(run.feature_ids[c]) if k else 0 for c, k in zip(columns, known, strict=True)]
+            labels = [run.feature_names[c] if k else "" for c, k in zip(columns, known, strict=True)]
+            frame.insert(len(names) + 2, "feature", ids)
+            frame.insert(len(names) + 3, "name", labels)
+            frames.append(frame)
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _path_steps(path: PathResult) -> pd.DataFrame:
+    """Return a row for each step of a path; its newest feature by column, counted from 0, -1 for none."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    return pd.DataFrame(
+        {
+            "step": [step.number for step in path.steps],
+            "n_features": path.sizes,
+            "column": [step.selected[-1] if step.selected else -1 for step in path.steps],
+            "criterion": path.criterion,
+            **{_column_title(name): values for name, values in path.validation.items()},
+        }
+    )
+
+
+def _column_title(name: str) -> str:
+    """Return the title of a measure of the steps of a path."""
+    return name if is_left_out(name) else f"validation {name}"
+
+
+def _fold_row(run: RunResult, fold: FoldResult) -> dict[str, Any]:
+    values = dict(zip((axis.name for axis in run.plan.axes), fold.chosen.unit.values, strict=True))
+    measured = {
+        f"{part} {name}": value
+        for part, found in (("validation", fold.validation), ("test", fold.test))
+        for name, value in found.items()
+    } | fold.left_out
+    return {**values, "n_features": len(fold.selected), **measured}
+
+
+def _axis_values(run: RunResult, path: PathResult) -> dict[str, Any]:
+    return dict(zip((axis.name for axis in run.plan.axes), path.unit.values, strict=True))
+
+
+def _run_html(run: RunResult) -> str:
+    """Return a run as HTML: what it is, a row for each fold, and means below."""
+    frame = run.to_frame()
+    plan = run.plan
+    what = f"{plan.title} on {run.data_name}, chosen by {plan.select_by}, {convention(plan.convention).label}"
+    foot = "" if run.complete else ", not finished"
+    part = "test" if any(fold.test for fold in run.folds) else "validation"
+    means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in run.average.items())
+    return f"<p>{html_text(what + foot)}</p>{_table(frame)}<p>Mean of the {part} part: {html_text(means)}</p>"
+
+
+def _path_html(path: PathResult) -> str:
+    """Return a path as HTML: a row for each step."""
+    return _table(path.to_frame())
+
+
+def _plot_run(run: RunResult, name: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the curves of a run, see :meth:`RunResult.plot`."""
+    paths = [path for fold in run.folds for path in fold.paths]
+    name = _validated(paths, name or run.plan.select_by, asked=name is not None)
+    ax = _new_axes() if ax is None else ax
+    colors = _colors(len(run.plan.combinations))
+    for color, combination in zip(colors, zip(*(fold.paths for fold in run.folds), strict=True), strict=True):
+        x, y = _mean_curve(combination, name)
+        values = zip(run.plan.axes, combination[0].unit.values, strict=True)
+        label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
+        _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
+    over = f", mean over {len(run.folds)} folds" if len(run.folds) > 1 else ""
+    _label_axes(ax, paths, name, f"{run.data_name}: {run.plan.title}{over}")
+    if len(run.plan.combinations) > 1:
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return ax
+
+
+def _plot_path(path: PathResult, name: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the curve of one path, see :meth:`RunResult.plot`."""
+    measured = _validated([path], name or next(iter(path.validation), ""), asked=name is not None)
+    ax = _new_axes() if ax is None else ax
+    _draw(ax, *_mean_curve((path,), measured), "", _colors(1)[0])
+    _label_axes(ax, [path], measured, f"Fold {path.unit.fold}")
+    return ax
+
+
+def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+    ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
+
+
+def _colors(n: int) -> list[Color]:
+    """Return colours from dark to light, as the values of a grid ascend."""
+    import matplotlib as mpl  # noqa: PLC0415 - takes long, and runs need it not
+
+    return [mpl.colormaps["viridis"](place)[:3] for place in np.linspace(0.0, 0.9, n)]
+
+
+def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
+    """Return where the steps stand that all paths have, and their mean; of iterations only the last."""
+    if paths[0].step_kind is StepKind.ITERATIONS:
+        last = [_curve(path, name)[-1] for path in paths]
+        return paths[0].x_values[-1:], np.array([np.mean(last)])
+    shared = min(len(path.steps) for path in paths)
+    rows = np.array([_curve(path, name)[:shared] for path in paths])
+    there = np.sum(~np.isnan(rows), axis=0)
+    means: Floats = np.divide(np.nansum(rows, axis=0), there, out=np.full(shared, np.nan), where=there > 0)
+    return paths[0].x_values[:shared], means
+
+
+def _curve(path: PathResult, name: str) -> Floats:
+    return path.validation[name] if name else path.criterion
+
+
+def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
+    """Return the measure to draw; "" for the criterion, where nothing was validated and nobody asked."""
+    known = [set(path.validation) for path in paths]
+    shared = sorted(set.intersection(*known)) if known else []
+    if name in shared:
+        return name
+    if asked:
+        raise ParameterError(
+            "name", name, f"one of {', '.join(shared)}" if shared else "none without validation"
+        )
+    return shared[0] if shared else ""
+
+
+def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
+    features = not paths or paths[0].step_kind is StepKind.FEATURES
+    ax.set_xlabel("features" if features else "step")
+    ax.set_ylabel((name if is_left_out(name) else f"validation {name}") if name else "criterion")
+    ax.set_title(title)
+
+
+def _new_axes() -> Axes:
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - as above
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def _table(frame: pd.DataFrame) -> str:
+    """Return a frame as HTML with rounded numbers; names in it are text."""
+    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DIGITS}f}", na_rep="")

@@ -12,8 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.querywise.query_data import QueryData

@@ -11,8 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
 from rankstudio.engine.methods.shards.function import FunctionWork
-from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
 from rankstudio.engine.optimization.pair_problem import PlaneProblem, TangentLine
 from rankstudio.engine.querywise._rows_kernel import dot
 from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent

@@ -14,8 +14,12 @@ from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.session import ShardSession
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    ShardSession,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.optimization.coordinate_ascent import AscentSearch

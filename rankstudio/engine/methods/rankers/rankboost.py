@@ -14,9 +14,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Note, Step, Waiting, WorkProgress
 from rankstudio.engine.support.threads import pool, worthwhile

@@ -12,9 +12,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.session import ShardSession
 from rankstudio.engine.methods.shards.summation import Greatest
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
 from rankstudio.engine.optimization.pair_problem import (
     LineOfScores,
     LineValue,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import isnan
 
 import numpy as np
 from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
@@ -13,6 +14,13 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPaintE
 from PySide6.QtWidgets import QApplication
 
 from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Level,
+    Mark,
+    Series,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot
@@ -29,7 +37,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
-from rankstudio.ui.plots.figure_values import curves_figure
+from rankstudio.ui.plots.figure_values import NAME, NEUTRAL, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.plots.readout import Line, Pixels
@@ -67,6 +75,60 @@ _MIDDLE = 9.0
 _STRIP_FROM = 5
 _LEAST_NAME = 70.0  # pixels
 KeyEntry = tuple[str, QColor, tuple[float, ...]]
+
+
+def curves_figure(plot: CurvesPlot) -> CurvesFigure:
+    """Return a family of curves with band, reference and choice."""
+    family, axes = plot.family, plot.axes
+    keys = [key for key in family.keys if family[key].xs]
+    every = [key for key in family.keys if not family[key].beside]
+    last = max(len(every) - 1, 1)
+    series = [
+        Series(
+            family[key].label,
+            floats(family[key].xs),
+            floats(family[key].ys),
+            number=every.index(key),
+            order=every.index(key) / last if family.kind == "ordered" else None,
+        )
+        for key in keys
+        if key in every
+    ]
+    series += [
+        Series(family[key].label, floats(family[key].xs), floats(family[key].ys), number=NEUTRAL)
+        for key in keys
+        if key not in every
+    ]
+    if plot.band is not None:
+        band = plot.band
+        ends = floats(band.low), floats(band.high)
+        series.append(Series(band.name, floats(band.xs), floats(band.mean), *ends, number=NEUTRAL))
+    levels = () if plot.reference is None else (Level(plot.reference[1], plot.reference[0]),)
+    return CurvesFigure(
+        NAME,
+        axes.title,
+        "",
+        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x),
+        FigureAxis(axes.title, logarithmic=axes.log_y),
+        tuple(series),
+        levels,
+        _choice(plot),
+    )
+
+
+def _step_title(name: str) -> str:
+    """Return what steps are, from what they are called in the box with values."""
+    return tr("features selected, k") if name == "k" else name
+
+
+def _choice(plot: CurvesPlot) -> tuple[Mark, ...]:
+    if plot.choice is None or plot.choice[0] not in plot.family:
+        return ()
+    key, x = plot.choice
+    curve = plot.family[key]
+    y = curve.value_at(x)
+    label = ", ".join(part for part in (curve.label, f"{plot.x_name} = {x:g}") if part)
+    return () if isnan(y) else (Mark(tr("chosen: {label}").format(label=label), float(x), float(y)),)
 
 
 class CurvesPlot(Plot):

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isnan
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Series,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import overlay_figure
+from rankstudio.ui.plots.figure_values import NAME, floats
 from rankstudio.ui.plots.frame import Frame, padded, readable_range
 from rankstudio.ui.plots.layers import draw_marker, pen
 from rankstudio.ui.plots.readout import Line
@@ -71,6 +77,23 @@ class OverlaidCurve:
         """Return how it is drawn."""
         found = palettes.category(colors, self.key - 1)
         return found if self.dash is None else found._replace(dash=self.dash)
+
+
+def overlay_figure(plot: OverlayPlot) -> CurvesFigure:
+    """Return curves of runs over each other, with their bands."""
+    series = []
+    for one in plot.curves:
+        y, half = floats(one.y), floats(one.half)
+        banded = not all(map(isnan, half))
+        low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
+        high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
+        kind = "line" if len(y) > 1 else "points"
+        series.append(Series(one.label, floats(one.x), y, low, high, kind, one.key - 1))  # type: ignore[arg-type]
+    x = FigureAxis(plot.axes.x_label, whole=plot.axes.integer_x)
+    reference = next((one.key for one in plot.curves if one.reference), None)
+    banded = reference is not None and any(one.low for one in series)
+    bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
+    return CurvesFigure(NAME, plot.axes.title, "", x, FigureAxis(plot.axes.title), tuple(series), bands=bands)
 
 
 class OverlayPlot(Plot):

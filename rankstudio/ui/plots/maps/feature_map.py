@@ -13,14 +13,18 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import (
+    FigureAxis,
+    MapFigure,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
 from rankstudio.ui.plots.base import CellValue, Numbers, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
-from rankstudio.ui.plots.figure_values import feature_map_figure
+from rankstudio.ui.plots.figure_values import NAME, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import LEAST_WITH_GAP, HeatMapPlot
+from rankstudio.ui.plots.maps.heat_map import LEAST_WITH_GAP, HeatMapPlot, heat_figure
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -121,6 +125,40 @@ class MapValues:
     x_label: str
     groups: tuple[ColumnGroup, ...] = ()
     square: bool = False
+
+
+def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
+    """Return features against something else; those of the model bear their rank."""
+    shown, features = plot.shown, plot.features
+    if shown is None:
+        return heat_figure(plot)
+    names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
+    columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
+    if shown.square:
+        columns = [str(feature.feature_id) for feature in features]
+    elif not any(shown.ticks):
+        columns = list(shown.columns)
+    return MapFigure(
+        NAME,
+        shown.title,
+        "",
+        tuple(names),
+        tuple(columns),
+        tuple(floats(row) for row in shown.values),
+        "",
+        shown.x_label,
+        FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
+        ends=shown.bar,
+        groups=tuple((group.label, group.size) for group in shown.groups),
+        named=shown.columns,
+        short_rows=tuple(str(feature.feature_id) for feature in features),
+        short_title=tr("id of the feature"),
+    )
+
+
+def _ranked(name: str, feature_id: int, rank: int) -> str:
+    called = f"{name} ({feature_id})"
+    return f"{rank}. {called}" if rank else called
 
 
 class FeatureMapPlot(HeatMapPlot):

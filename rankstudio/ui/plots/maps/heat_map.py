@@ -10,11 +10,15 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.export.figures.values import (
+    FigureAxis,
+    MapFigure,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import heat_figure
+from rankstudio.ui.plots.figure_values import NAME, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.plots.readout import Line
@@ -41,6 +45,31 @@ _TITLE_HEIGHT = 18
 _LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
+
+
+def heat_figure(plot: HeatMapPlot) -> MapFigure:
+    """Return a map of two grids, its rows from the top."""
+    low, high = plot.color_range()
+    n = len(plot.row_labels)
+    texts = plot.bar_texts()
+    told = {tr("chosen"): plot.chosen, tr("best"): plot.best}
+    marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
+    return MapFigure(
+        NAME,
+        plot.axes.title,
+        "",
+        plot.row_labels[::-1],
+        plot.column_labels,
+        tuple(floats(row) for row in plot.values[::-1]),
+        plot.row_name(),
+        plot.axes.x_label or plot.names[1],
+        FigureAxis(plot.axes.title, low=low, high=high),
+        plot.decimals,
+        plot.written,
+        marked=tuple(dict.fromkeys(marks.values())),
+        mark_label=", ".join(marks),
+        ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
+    )
 
 
 class HeatMapPlot(Plot):

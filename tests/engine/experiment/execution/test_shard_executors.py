@@ -24,8 +24,7 @@ from rankstudio.engine.experiment.execution import shard_calls
 from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes, on_threads
 from rankstudio.engine.experiment.execution.shard_calls import ShardCall, answer
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, written
-from rankstudio.engine.methods.shards.session import IN_PROCESS
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import IN_PROCESS, TrainingData
 from rankstudio.engine.steps import finish
 
 

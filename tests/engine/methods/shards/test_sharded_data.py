@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.session import InProcess
 from rankstudio.engine.methods.shards.summation import TreeSum
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
 from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import WorkProgress, finish
 from rankstudio.engine.support import threads

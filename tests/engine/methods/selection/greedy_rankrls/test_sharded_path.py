@@ -19,8 +19,7 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded import sharded_search
-from rankstudio.engine.methods.shards.session import InProcess
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
 from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
 from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step, WorkProgress

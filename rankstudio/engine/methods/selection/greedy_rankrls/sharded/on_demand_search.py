@@ -18,8 +18,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_work i
     GramTotal,
     OnDemandWork,
 )
-from rankstudio.engine.methods.shards.session import ShardSession, Sums
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.querywise.pair_cost.cost import PairCost
 from rankstudio.engine.steps import Step, WorkProgress, finish
 
