@@ -11,7 +11,6 @@ from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units import fold_context
-from rankstudio.engine.support.shard import shards_of
 from rankstudio.ui.background import tasks
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
 
@@ -34,7 +33,6 @@ def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_betwee
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tasks, "_MOMENT", -1.0)
-    monkeypatch.setattr(fold_context, "shards_of", lambda ptr: shards_of(ptr, 30))
     monkeypatch.setattr(fold_context, "TrainingData", partial(fold_context.TrainingData, documents=30))
     data, cache, name = dataset(1), FoldCache(), "leave-query-out MAP"
     plan = Plan("small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3})

@@ -46,7 +46,8 @@ def done(key, value=0.5, measure="MAP", **changes):
 
 def test_a_run_that_was_stopped_says_how_many_folds_it_has():
     def data(n_folds, done, state, **plan):
-        dataset = SimpleNamespace(name="MQ2008", folds=(SimpleNamespace(parts={}),) * n_folds)
+        parts = (SimpleNamespace(parts={}),) * n_folds
+        dataset = SimpleNamespace(name="MQ2008", from_disk=False, folds=parts)
         folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
         record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
         return run_row(record, MeasuredRun(record.plan, folds=folds)).data

@@ -224,7 +224,8 @@ class _Rounds:
         yield from self._weigh(_WeakRanker(weak.feature, last, weak.weight))
 
     def _weigh(self, message: _Beginning | _WeakRanker) -> Waiting[None]:
-        self._in_bins, (self._sum,) = yield from self._session.sum(message, "weighing pairs")
+        self._in_bins, (total,) = yield from self._session.sum(message, "weighing pairs")
+        self._sum = float(total)
 
 
 @dataclass(frozen=True, eq=False)
