@@ -213,7 +213,7 @@ class Walk:
 
     def figures(self) -> None:
         """Save a figure in each format, and change the theme."""
-        from rankstudio.ui.plots.export import export_plot
+        from rankstudio.ui.plots.base import export_plot
 
         plot = self.window.sections.run.curves.plots()["validation"]
         folder = Path(os.environ["RANKSTUDIO_CONFIG_DIR"])

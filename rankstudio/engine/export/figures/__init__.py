@@ -1,1 +1,1 @@
-"""Figures as values, and as files: SVG, PDF, TikZ and CSV of the same drawing. Knows neither runs nor Qt."""
+"""Figures as values, and as files: PDF, SVG, PNG and CSV of the same drawing. Knows neither runs nor Qt."""
