@@ -16,6 +16,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished
 from rankstudio.engine.steps import Note
+from rankstudio.ui.background.on_demand import OnDemand
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
@@ -95,4 +96,5 @@ def settle(window: MainWindow) -> None:
     """Wait for what the task worker still does, and until what runs brought is shown."""
     wait_until(lambda: not window.models.task_worker.jobs)
     wait_until(lambda: window.runs.busy or not window.refresh_timer.is_active)
-    wait_until(lambda: not window.models.task_worker.jobs)
+    asked = window.findChildren(OnDemand)
+    wait_until(lambda: not (window.models.task_worker.jobs or any(one.waits for one in asked)))

@@ -120,6 +120,11 @@ class OnDemand(QObject):
         """Whether it is being computed."""
         return self._job is not None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it looks soon what is wanted: the signals have just come."""
+        return self._settled.isActive()
+
     @Slot()
     def update(self) -> None:
         """Have it computed what is wanted now, where somebody sees it and it is not what it was."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QTextBrowser, QToolButton, QWidget
 from waiting import wait_until
@@ -64,6 +64,8 @@ def pictures(window: MainWindow) -> dict[str, QImage]:
     found = {}
     for page in PAGES:
         window.workspace.show_page(page.key)
+        pauses = [timer for timer in window.workspace.findChildren(QTimer) if timer.isSingleShot()]
+        wait_until(lambda: not any(timer.isActive() for timer in pauses))  # noqa: B023 - called here
         settle(window)
         for text in window.workspace.findChildren(QTextBrowser):
             text.document().pageCount()  # lays out all of it, which else goes on in later turns
