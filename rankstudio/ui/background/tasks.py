@@ -17,7 +17,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import Cancelled, ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.identity import path_plan
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
@@ -164,8 +164,12 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self._fold(wanted.plan, wanted.fold).path(unit, follow)
-        # A rule that no model of this path meets is a run's to refuse: here the best one is shown.
-        return LivePath(wanted, path, select_model(wanted.plan.changed(rule="best"), [path]).step)
+        # A rule that no model of this path meets is a run's to refuse: here the best one is shown. Folds that
+        # are about to be dealt anew may have no validation part yet: then the criterion says which is best.
+        by = wanted.plan.select_by if wanted.plan.select_by in path.validation else CRITERION
+        return LivePath(
+            wanted, path, select_model(wanted.plan.changed(rule="best", select_by=by), [path]).step
+        )
 
     def left_out(
         self, wanted: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int

@@ -62,3 +62,11 @@ def test_a_path_that_nobody_waits_for_ends_and_can_be_had_again() -> None:
     again = cache.path(wanted).path
     assert [step.selected for step in again.steps] == [step.selected for step in fresh.steps]
     assert again.criterion.tolist() == fresh.criterion.tolist()
+
+
+def test_a_fold_that_has_no_validation_part_yet_has_a_path_whose_best_model_the_criterion_says() -> None:
+    fold = dataset(1).folds[0]
+    bare = type(fold)(fold.number, fold.train, None, fold.test)
+    plan = Plan("small", select_by="MAP")
+    live = FoldCache().path(PathWanted(plan, bare, (1.0,)))
+    assert live.best.number == int(live.path.criterion.argmin()) + 1
