@@ -24,16 +24,16 @@ from ranksvm import differences
 from record import Record, parser
 from scipy.optimize import minimize
 
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.nesterov import Descent, FSMObjective, accelerated, subgradient
+from rankstudio.engine.arithmetic.pairs import Pairs
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.methods.selection.feature_importance import (
     importance,
     nearest_positive_semidefinite,
     similarity,
 )
-from rankstudio.engine.optimization.nesterov import Descent, FSMObjective, accelerated, subgradient
-from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.pairs import Pairs
-from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.support.threads import pool
 
 LAMBDA1, LAMBDA2 = 0.1, 1e-4

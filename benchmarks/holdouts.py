@@ -22,11 +22,11 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from rankstudio.engine import GreedyRankRLS, RankRLS, load_letor
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.analysis.simulation.auc_simulation import TwoClasses, simulate_auc
+from rankstudio.engine.arithmetic.query_data import centre, group
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
-from rankstudio.engine.querywise.query_data import centre, group
 from rankstudio.engine.statistics.auc import averaged_auc, pair_auc, pooled_auc
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 ROUNDS = 5
 

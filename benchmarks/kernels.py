@@ -26,9 +26,9 @@ import scipy.linalg
 from record import Record, parser
 
 from rankstudio.engine import KernelRankRLS, load_letor
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, NystromMap
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.support.threads import blas
 
 LAMBDAS = 2.0 ** np.arange(-15, 16)

@@ -29,8 +29,8 @@ from greedy import DOCUMENTS, FEATURES, QUERIES, problem
 from record import Record, parser
 
 from rankstudio.engine import RankSVM
-from rankstudio.engine.querywise.pairs import Pairs
-from rankstudio.engine.querywise.query_data import group
+from rankstudio.engine.arithmetic.pairs import Pairs
+from rankstudio.engine.arithmetic.query_data import group
 
 CS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

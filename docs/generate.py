@@ -1,4 +1,4 @@
-"""Write what of the guide follows from the program: methods, measures, commands, formats, simulations.
+"""Generate what follows from the program: methods, measures, commands, formats and simulations in the guide.
 
 python docs/generate.py
 """
@@ -19,15 +19,15 @@ from rankstudio.engine.methods.catalog import GIVEN, Kind, Method, Parameter, me
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, Cut, Family
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 from rankstudio.ui.shell.actions import MENUS
 
 HERE = Path(__file__).parent
 METHODS = """\
-A *selector* chooses features, a *ranker* ranks with the features it is given. Most selectors come with a
-model of their own; **ranked by** in the form, `--ranker` in the terminal and `ranker` in a plan let any
-ranker learn with the selected features instead, for every number of them, so that selections are compared by
-one and the same. What concerns only a selector's own model is not asked for then.
+A *selector* selects features; a *ranker* ranks with the features it is given. Most selectors have a model of
+their own. The *final ranker* (`--ranker` in the terminal, `ranker` in a plan) replaces it: any ranker is
+trained with the selected features, for every number of features. This makes selections comparable. The
+parameters of the selector's own model are then unused.
 """
 
 NOTE = "<!-- Written by docs/generate.py. -->\n"
@@ -38,14 +38,14 @@ def methods_page() -> str:
     parts = ["# Methods\n", NOTE, METHODS]
     parts += ["# What selects\n", *(_method(entry) for entry in methods() if entry.selects)]
     parts += ["# What ranks\n", *(_method(entry) for entry in methods() if not entry.selects)]
-    parts += ["# What is given\n", *(_method(entry) for entry in GIVEN)]
+    parts += ["# Given rankings\n", *(_method(entry) for entry in GIVEN)]
     return "\n".join(parts)
 
 
 def _method(entry: Method) -> str:
     lines = [
         f"## {entry.label}\n",
-        f"*{entry.citation}: {entry.title}.* In plans and on the command line: `{entry.key}`.\n",
+        f"*{entry.citation}: {entry.title}.* Key in plans and in the terminal: `{entry.key}`.\n",
         f"{entry.summary}\n",
         *([f"> `{entry.formula}`\n"] if entry.formula else []),
         f"{_steps(entry)}\n",
@@ -57,22 +57,22 @@ def _method(entry: Method) -> str:
 
 
 def _steps(entry: Method) -> str:
-    """Say what a step is, and what the criterion."""
+    """Describe the steps, the criterion and the candidate score of a method."""
     steps = {
-        StepKind.FEATURES: "Its criterion is the",
-        StepKind.ITERATIONS: "A step is an iteration, of which the last is the model; the criterion is the",
-        StepKind.ROUNDS: "A step is a round, and validation chooses how many; the criterion is the",
+        StepKind.FEATURES: "Criterion: the",
+        StepKind.ITERATIONS: "Each step is an iteration, and the last one is the model. Criterion: the",
+        StepKind.ROUNDS: "Each step is a round, and validation selects the number of rounds. Criterion: the",
     }[entry.step_kind]
     extra = (
-        f' It needs the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
+        f' Requires the extra `{entry.extra}`: `pip install "rankstudio[{entry.extra}]"`.'
         if entry.extra
         else ""
     )
     score = entry.candidate_score
-    compared = f" It compares candidates by: {score.title}." if score else ""
+    compared = f" Candidate score: {score.title}." if score else ""
     groups = f" {entry.group_rule}" if entry.group_rule else ""
     if entry.given:
-        return "It has no parameters."
+        return "No parameters."
     return f"{steps} {entry.criterion}.{compared}{groups}{extra}"
 
 
@@ -88,11 +88,10 @@ def measures_page() -> str:
     lines = [
         "# Measures and their conventions\n",
         NOTE,
-        "Programs agree on the names of measures, not on their values. RankStudio therefore says with every",
-        "number which *convention* it follows, and offers those of the programs that the field",
-        "compares with.\n",
+        "Programs compute measures of the same name differently. RankStudio therefore shows the *convention*",
+        "of every number, and supports those of the usual evaluation programs.\n",
         "## Measures\n",
-        "| Measure | What it is |",
+        "| Measure | Definition |",
         "|---|---|",
         *(_measure(family) for family in FAMILIES),
         "",
@@ -101,7 +100,7 @@ def measures_page() -> str:
     for c in CONVENTIONS.values():
         lines += [
             f"### {c.label}\n",
-            f"`{c.key}`, observed in {c.source}. {c.summary}\n",
+            f"`{c.key}`, as computed by {c.source}. {c.summary}\n",
             "| | |",
             "|---|---|",
         ]
@@ -123,7 +122,7 @@ def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
     for menu, commands in MENUS.items():
-        lines += [f"## {menu}\n", "| Command | Keys | What it does |", "|---|---|---|"]
+        lines += [f"## {menu}\n", "| Command | Keys | Effect |", "|---|---|---|"]
         for c in filter(None, commands):
             lines.append(f"| **{c.text.replace('&', '')}** | {c.shortcuts.replace(';', ',')} | {c.help} |")
         lines.append("")
@@ -131,7 +130,7 @@ def commands_page() -> str:
 
 
 def _with_table(page: str, lines: list[str], what: str = "Formats") -> str:
-    """Return the text of a page with another table in the place of its own."""
+    """Return the text of a page with a table replaced."""
     begin, end = f"<!-- {what}, written by docs/generate.py. -->\n", f"\n<!-- End of {what.lower()}. -->"
     before, _, rest = page.partition(begin)
     return "\n".join([before + begin, *lines, end + rest.partition(end.strip())[2]])
@@ -142,9 +141,9 @@ def _page(name: str) -> str:
 
 
 def models_page() -> str:
-    """Return the page on models, with the table of other programs' formats as it is now."""
+    """Return the page on models, with the current table of other programs' formats."""
     lines = [
-        "| Format | `--to` | Files | What is written | Models | Numbers |",
+        "| Format | `--to` | Files | Contents | Models | Numbers |",
         "|---|---|---|---|---|---|",
         *map(_model_format, MODEL_FORMATS.values()),
     ]
@@ -163,8 +162,8 @@ def _model_format(form: ModelFormat) -> str:
 
 
 def data_page() -> str:
-    """Return the page on data, with the table of formats as it is now."""
-    lines = ["| Format | `--to` | Endings | What it is | What it cannot keep |", "|---|---|---|---|---|"]
+    """Return the page on data, with the current table of formats."""
+    lines = ["| Format | `--to` | Extensions | Contents | Not kept |", "|---|---|---|---|---|"]
     for form in FORMATS:
         endings = " ".join(f"`{ending}`" for ending in form.endings if ending)
         about = form.about[0].upper() + form.about[1:]
@@ -176,13 +175,13 @@ def data_page() -> str:
 
 
 def estimates_page() -> str:
-    """Return the page on estimates, with what simulations say of them."""
+    """Return the page on estimates, with the results of simulations."""
     page = _with_table(_page("estimates.md"), _selection_table(), "Selection")
     return _with_table(page, _auc_table(), "Estimates")
 
 
 def _selection_table() -> list[str]:
-    """Return what is estimated for selections from features of chance."""
+    """Return the estimates for selections from random features."""
     rng = np.random.default_rng(0)
     query = np.repeat(np.arange(200), 8)
     labels = rng.permuted(np.tile([0, 1], (200, 4)), axis=1).ravel()
@@ -202,7 +201,7 @@ def _selection_table() -> list[str]:
 
 
 def _auc_table() -> list[str]:
-    """Return bias and standard deviation of estimates of AUC."""
+    """Return bias and standard deviation of the AUC estimates."""
     simulations = {
         "no signal": {},
         "signal": {"shift": 0.5},
@@ -214,7 +213,7 @@ def _auc_table() -> list[str]:
     for at, estimator in enumerate(found[0].estimators):
         cells = [f"{one.bias[at]:+.3f} ± {one.conditional_sd[at]:.3f}" for one in found]
         lines.append(f"| {estimator} | {' | '.join(cells)} |")
-    said = "30 documents, half of them positive, 10 features and λ = 1 where nothing else is said."
+    said = "30 documents, half of them positive, 10 features and λ = 1 unless stated otherwise."
     return [*lines, "", said]
 
 

@@ -44,10 +44,10 @@ INTRODUCTION = """\
 
 <!-- Written by docs/method_pictures.py. -->
 
-*Select* and *Features* after a run on the bundled sample, looked at in its first fold. A panel that a
-method has nothing for is not there: a map of λ and k is of methods whose steps are sizes, *Why* and the
-candidates of those that compare candidates. Both LambdaMARTs and RankBoost have fewer rounds here than by
-default, and *LambdaMART, first k* goes on to eight features.
+*Select* and *Features* after a run on the bundled sample, first fold. Panels that a method does not support
+are hidden: the map of λ and k needs steps that are sizes; *Why* and *Candidates* need candidate scores. Both
+LambdaMART methods and RankBoost run fewer rounds than by default, and *LambdaMART, first k* selects up to
+eight features.
 """
 
 

@@ -32,7 +32,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the reference at the end of the navigation."""
     assert config.nav is not None
     pages = ["reference/index.md", *({_name(p): _page(p)} for p in packages())]
-    config.nav.append({"Reference": pages})
+    config.nav.append({"API": pages})
     return config
 
 

@@ -88,7 +88,9 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield from ((lab, text) for text in (one.label, one.help, one.none_label))
         yield from ((lab, label) for _, label in one.choices)
     yield from (("rankstudio/ui/shell/selection_line.py", part) for part in PARTS)
-    yield from (("rankstudio/engine/analysis", rule) for rule in ("not told apart", "one standard error"))
+    yield from (
+        ("rankstudio/engine/analysis", rule) for rule in ("not significantly worse", "one standard error")
+    )
     yield from (("rankstudio/engine/analysis/features", word) for word in _RELEVANCE)
     for kind in StepKind:
         yield catalog, kind.value

@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 # Threads of libraries that have nothing to do sleep: to wait for the next sum they would turn in circles, and
@@ -110,15 +111,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
     )
     parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
+    parser.addoption("--slowest", type=Path, metavar="FILE", help="write the 100 slowest tests to a file")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what came of the damaged files."""
-    reports = (report for found in terminalreporter.stats.values() for report in found)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print what came of the damaged files, and write which tests were the slowest."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
     if rows := rows_of(reports):
         terminalreporter.section("damaged files")
         for line in table(rows):
             terminalreporter.write_line(line)
+    if config.option.slowest:
+        _write_slowest(config.option.slowest, reports)
+
+
+def _write_slowest(path: Path, reports: Iterable[object]) -> None:
+    """Write how long the 100 slowest tests took, with what was set up for them; all of them first."""
+    seconds: Counter[str] = Counter()
+    for report in reports:
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid] += report.duration
+    lines = [f"{seconds.total():7.1f}  {len(seconds)} tests"]
+    lines += [f"{taken:7.1f}  {name}" for name, taken in seconds.most_common(100)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -37,7 +37,7 @@ COMMANDS = (
 """Names of commands, each with a module of that name: HELP, DESCRIPTION, ``add_options`` and ``run``."""
 
 LANGUAGES = ("en", "de")
-"""What the window speaks."""
+"""Languages of the window."""
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -47,15 +47,15 @@ Feature selection in learning to rank.
   rankstudio                      open the window
   rankstudio MQ2008               open the window with a LETOR file or a folder of folds
   rankstudio --sample             open the window with the bundled sample and run its study
-  rankstudio --language de        open the window in German, whatever its settings and the system say
-  rankstudio COMMAND …            work in the terminal; each command explains itself with --help"""
+  rankstudio --language de        open the window in German, regardless of settings and system language
+  rankstudio COMMAND …            work in the terminal; see rankstudio COMMAND --help"""
 
 _EPILOG = """\
 exit status:
-  0    done
-  1    something is wrong with the data or the request; one sentence on the error stream says what
-  2    a wrong command line
-  130  stopped by Ctrl+C or SIGTERM; what was finished is printed, and kept where a study keeps it"""
+  0    success
+  1    the data or the request cannot be used; the reason is on standard error
+  2    invalid command line
+  130  stopped by Ctrl+C or SIGTERM; completed results are printed, and kept in the study if there is one"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except MemoryError:
         print(
-            f"rankstudio: There is not enough memory. {memory.size(memory.available())} are free.",
+            f"rankstudio: Not enough memory: {memory.size(memory.available())} are free.",
             file=sys.stderr,
         )
         return FAILED
@@ -129,7 +129,7 @@ def command_line(commands: Sequence[str]) -> CommandParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--sample", action="store_true", help="open the bundled sample and run its study")
-    parser.add_argument("--language", choices=LANGUAGES, help="what the window speaks: English or German")
+    parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
     parser.add_argument(
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
@@ -179,7 +179,7 @@ def _open_window(arguments: list[str]) -> int:
     print(reason, file=sys.stderr)
     if not args.sample:
         print(
-            "The same in the terminal: rankstudio run --data FOLDER (see rankstudio run --help).",
+            "To work in the terminal, use rankstudio run --data FOLDER (see rankstudio run --help).",
             file=sys.stderr,
         )
         return FAILED
@@ -190,4 +190,4 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such(name: str) -> str:
     """Say that a word is neither a file nor a command, and which command it may have been meant for."""
     hint = did_you_mean(name, COMMANDS, before="rankstudio ") or f" ({', '.join(COMMANDS)})."
-    return f"{name}: there is no such file or folder, and no such command{hint}"
+    return f"{name}: no file, folder or command of this name{hint}"

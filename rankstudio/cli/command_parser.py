@@ -54,7 +54,7 @@ class CommandParser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         # An empty name is an unset variable of the shell, and would be the current folder.
         if not arg_string and action.type in (Path, place_name):
-            raise argparse.ArgumentError(action, "expected the name of a file or folder, got an empty one")
+            raise argparse.ArgumentError(action, "expected the name of a file or folder, got an empty name")
         return super()._get_value(action, arg_string)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -24,28 +24,29 @@ def add_column_options(where: Any) -> None:
     where.add_argument(
         "--qid",
         metavar="COLUMN",
-        help="of CSV, Parquet and the like: the column of the query; one named qid, query_id … by default",
+        help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …",
     )
     where.add_argument(
         "--label",
         metavar="COLUMN",
-        help="the column of the relevance label; one named label, relevance, grade … by default",
+        help="column of the relevance label; by default a column named label, relevance, grade …",
     )
     where.add_argument(
         "--part",
         metavar="COLUMN",
-        help="the column that says train, vali or test; one named part, split, set … that does by default",
+        help="column of the part (train, vali or test); by default a column named part, split, set … with "
+        "these values",
     )
     where.add_argument(
         "--columns",
         metavar="A,B,C",
-        help="the columns that are features; all others by default",
+        help="feature columns; all other columns by default",
     )
-    where.add_argument("--ignore", metavar="X,Y", help="columns that are no features")
+    where.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
     where.add_argument(
         "--ids-from",
         choices=("0", "1"),
-        help="with what ids of features begin in LETOR and SVMlight text; 0 where some id is 0, else 1",
+        help="first feature id in LETOR and SVMlight text; by default 0 if any id is 0, otherwise 1",
     )
 
 
@@ -65,6 +66,6 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         if name in ("features", "ignore"):
             value = split_names(value)
         if value in ([], ""):
-            raise PlanError(f"--{option}: expected the name of a column, got nothing.")
+            raise PlanError(f"--{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value
     return found

@@ -72,8 +72,8 @@ def _id_of(item: str, option: str, names: Names) -> int:
         return found[0]
     if found:
         ids = ", ".join(map(str, found))
-        raise ParameterError(option, item, f"a name that one feature has alone; features {ids} have this one")
-    raise ParameterError(option, item, f"the id or the name of a feature{_hint(item, list(names.values()))}")
+        raise ParameterError(option, item, f"a unique feature name; features {ids} share this one")
+    raise ParameterError(option, item, f"a feature id or name{_hint(item, list(names.values()))}")
 
 
 def _hint(item: str, names: Sequence[str]) -> str:

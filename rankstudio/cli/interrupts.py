@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.support.escaping import shell_command
 
-_ASKED = b"\nStopping after this unit; Ctrl+C again stops at once.\n"
+_ASKED = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
 
 
 class Stop:
@@ -90,7 +90,7 @@ def stopping() -> Iterator[Stop]:
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Say how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:
-        print("Nothing of it is stored; with --study FILE it could go on.", file=sys.stderr)
+        print("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:
         command = shell_command(["rankstudio", *args.typed])
-        print(f"{study} keeps what is finished; go on with:\n  {command}", file=sys.stderr)
+        print(f"Completed units are saved in {study}. Resume with:\n  {command}", file=sys.stderr)

@@ -18,8 +18,9 @@ def add_memory_option(where: Any) -> None:
         "--memory",
         metavar="SIZE",
         type=_size,
-        help="how much memory may be taken, such as 4GB; half of what is free by default, or what "
-        f"{memory.VARIABLE} says. Larger data are read from the disk as they are needed",
+        help="memory limit for data and runs, such as 4GB, in addition to about 300 MB for the program; "
+        f"default: the environment variable {memory.VARIABLE}, or half of the free memory. Larger data are "
+        "read from disk as needed",
     )
 
 

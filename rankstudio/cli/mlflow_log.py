@@ -97,7 +97,7 @@ class MlflowLog:
         except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
             self._run = ""
             where, reason = _without_password(self._store), _without_password(_reason(error))
-            print(f"MLflow at {where}: {reason}. The run goes on without this log.", file=sys.stderr)
+            print(f"MLflow at {where}: {reason}. The run continues without this log.", file=sys.stderr)
 
     def _begin(self, plan: Plan) -> None:
         """Begin a run, with its plan as parameters."""
@@ -197,7 +197,7 @@ def tracking_store(target: str | None) -> str | None:
         return None
     kind, _, place = target.partition(":")
     if kind != "mlflow":
-        raise ParameterError("--log", target, "mlflow, or mlflow: and a folder or the address of a server")
+        raise ParameterError("--log", target, "mlflow, or mlflow: followed by a folder or a server address")
     _library()
     store = place or os.environ.get("MLFLOW_TRACKING_URI") or _FOLDER
     return store if "://" in store or store == "databricks" else str(Path(store).absolute())
@@ -243,7 +243,7 @@ def _reason(error: BaseException | None) -> str:
     first = error
     while error is not None:
         if type(error).__module__ == "requests.exceptions":
-            return "no server answers there"
+            return "the server does not respond"
         error = error.__cause__ or error.__context__
     lines = str(first).strip().splitlines() or [type(first).__name__]
     return lines[0].rstrip(".")[:300]

@@ -172,7 +172,7 @@ class ProgressBar:
     def _left(self, seconds: float, computed: float) -> str:
         """Return the time left for this run, and for all of them where there are several."""
         whole = self._whole.left(seconds, computed / (self._total - self._known))
-        in_all = f", {clock(whole)} in all" if self._whole.total > 1 else ""
+        in_all = f", {clock(whole)} total" if self._whole.total > 1 else ""
         return f"{clock(seconds / computed * (self._total - self._done))} left{in_all}"
 
     def _clear(self) -> None:

@@ -29,7 +29,7 @@ _FIGURES = ("criterion.png", "validation-*.png")
 
 def add_force_option(parser: Any) -> None:
     """Add the option that lets files be replaced."""
-    parser.add_argument("--force", action="store_true", help="replace files that are there already")
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
 def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] = ()) -> None:
@@ -81,7 +81,7 @@ def _inputs(args: Namespace) -> Iterator[Path]:
                 yield Path(place)
 
 
-def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is such a file already") -> None:
+def refuse_existing(paths: Iterable[Path], force: bool, what: str = "the file exists") -> None:
     """Refuse to replace the first file that is there, by whichever name or link.
 
     Raises
@@ -91,7 +91,7 @@ def refuse_existing(paths: Iterable[Path], force: bool, what: str = "There is su
     """
     for path in paths:
         if not force and not is_standard(path) and not path.is_dir() and (path.is_symlink() or path.exists()):
-            raise OutputError(f"{path}: {what}; expected another place, or --force to replace it.")
+            raise OutputError(f"{path}: {what}. Choose another place, or use --force to overwrite it.")
 
 
 def refuse_other_run(
@@ -116,7 +116,7 @@ def refuse_other_run(
     _refuse_inputs(files, [*inputs_of_plan(plan), *([study] if study is not None else [])])
     if plan_of_results(out) != plan:
         drawn = (path for pattern in _FIGURES for path in sorted(out.glob(pattern))) if figures else ()
-        refuse_existing([*files, *drawn], force, "This is of another run")
+        refuse_existing([*files, *drawn], force, "the file belongs to another run")
 
 
 def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:
@@ -133,10 +133,10 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
     stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
     others = [path for path, plan in stored.items() if not _among(plan, plans, comparison)]
     if others or not stored:
-        refuse_existing((out / name for name in TABLES), force, "This is of another comparison")
+        refuse_existing((out / name for name in TABLES), force, "the file belongs to another comparison")
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
     own = (path for path in others if path.parent.name.endswith(ends))
-    refuse_existing(own, force, "This is of another run")
+    refuse_existing(own, force, "the file belongs to another run")
 
 
 def _among(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:

@@ -64,7 +64,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
         pass  # asked twice
     finally:
         going.seconds = time.perf_counter() - began
-    print(f"Stopped; {len(going.folds)} finished folds are kept.", file=sys.stderr)
+    print(f"Stopped. Completed folds kept: {len(going.folds)}.", file=sys.stderr)
     return True
 
 

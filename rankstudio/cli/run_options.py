@@ -46,19 +46,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"a plan to run, a file or one of {', '.join(_bundled())}; options given beside it change it. "
-        "- reads one from the standard input; a folder of results is its plan, any other folder and a LETOR "
-        "file are data",
+        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - reads "
+        "the plan from standard input. A folder of results stands for its plan; any other folder or a data "
+        "file is taken as --data",
     )
-    _add_places(parser.add_argument_group("what to run on, and where to"))
+    _add_places(parser.add_argument_group("data and output"))
     add_worker_options(parser)
     add_memory_option(parser)
-    _add_choices(parser.add_argument_group("method and choice"))
+    _add_choices(parser.add_argument_group("method and model selection"))
     parameters = parser.add_argument_group(
-        "parameters of the method (see rankstudio methods); several values, with commas, are each tried"
+        "parameters of the method (see rankstudio methods); every value of a comma-separated list is tried"
     )
     add_parameters(parameters, methods(), "parameter_")
-    ranked = parser.add_argument_group("parameters of the ranker")
+    ranked = parser.add_argument_group("parameters of the final ranker")
     add_parameters(ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-")
 
 
@@ -68,8 +68,8 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
         "--preferences",
         type=Path,
         metavar="FILE",
-        help='learn from preferences between documents in place of labels: a CSV file with lines "qid,winner,'
-        'loser[,magnitude[,weight]]", documents by their ids, or by their numbers in the query from 1',
+        help='learn from preferences between documents instead of labels: a CSV file with lines "qid,winner,'
+        'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1',
     )
 
 
@@ -80,61 +80,59 @@ def _add_places(where: Any) -> None:
         type=place_name,
         action="append",
         metavar="PLACE",
-        help="a data file, or a folder with Fold1 … Fold5 or train, vali and test; several for a comparison",
+        help="data file, or folder with Fold1 … Fold5 or with train, vali and test; several for a comparison",
     )
-    where.add_argument("--sample", action="store_true", help="run on the bundled sample, and draw figures")
-    where.add_argument("--folds", help="numbers of the folds to run, such as 1,3; all when not given")
+    where.add_argument("--sample", action="store_true", help="run on the bundled sample and draw figures")
+    where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     where.add_argument(
         "--protocol",
-        help='folds: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
-        '(percents); with an inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
+        help='protocol: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
+        '(percent); with inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
     )
     where.add_argument(
         "--groups",
         metavar="FILE",
-        help='groups of features, each taken or left as a whole: a CSV file with lines "feature,group", or '
-        'their ids, as in "BM25: 21, 22; TF: 1, 2"',
+        help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
+        '"BM25: 21, 22; TF: 1, 2"',
     )
     add_preferences(where)
     where.add_argument(
         "--scores",
         action="append",
         metavar="NAME=PLACE",
-        help="in place of a method: scores that another program gave to the documents, as a run of their own "
-        "of that name; a folder with Fold1/test.scores and so on, or a file, one score a line in the order "
-        "of the documents, or a TREC run; several times for several",
+        help="evaluate the scores of another program instead of a method, as a run called NAME: a folder "
+        "with Fold1/test.scores …, a file with one score per line in document order, or a TREC run; "
+        "repeatable",
     )
     where.add_argument(
         "--models",
         action="append",
         metavar="NAME=PLACE",
-        help="in place of a method: models that a run has written, as a run of their own of that name; a "
-        "file for all folds, or a folder with fold1.json and so on, each for its own fold; several times for "
-        "several",
+        help="evaluate saved models instead of a method, as a run called NAME: one file for all folds, or a "
+        "folder with fold1.json …, one per fold; repeatable",
     )
     add_column_options(where)
     where.add_argument(
-        "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
+        "--missing", choices=("query_min", "zero", "refuse"), help="treatment of missing values"
     )
     where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
-    where.add_argument("--out", type=Path, help="folder for the results; without it they are only printed")
+    where.add_argument("--out", type=Path, help="folder for the results; printed only by default")
     where.add_argument(
-        "--study", type=Path, help="file that keeps every finished unit; study.rankstudio in OUT by default"
+        "--study", type=Path, help="study file that keeps every completed unit; default: OUT/study.rankstudio"
     )
-    where.add_argument(
-        "--resume", type=Path, metavar="STUDY", help="go on with the unfinished runs of a study"
-    )
+    where.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     where.add_argument(
         "--refit",
         action="store_true",
-        help="also learn OUT/models/all.json: one model from all documents, with medians of what folds chose",
+        help="also train one model on all documents, with the medians of the values chosen in the folds, and "
+        "write it to OUT/models/all.json",
     )
     where.add_argument(
         "--log",
         metavar="STORE",
-        help="also log it to a tracking store: mlflow for MLFLOW_TRACKING_URI, else the folder mlruns; "
-        'mlflow:PLACE for another folder or a server, such as mlflow:http://localhost:5000 (extra "mlflow")',
+        help="also log the run to MLflow: mlflow for MLFLOW_TRACKING_URI or else the folder mlruns; "
+        'mlflow:PLACE for a folder or a server, such as mlflow:http://localhost:5000 (extra "mlflow")',
     )
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
@@ -148,30 +146,29 @@ def _add_choices(what: Any) -> None:
         "--method",
         metavar="NAME",
         choices=[*selectors, *rankers, GIVEN_ORDER.key],
-        help=f"what selects: {', '.join(selectors)}; or what ranks with all features: {', '.join(rankers)}; "
-        f"or {GIVEN_ORDER.key}, the order of the documents in the file; "
-        "greedy-rankrls by default",
+        help=f"selection method: {', '.join(selectors)}; or ranker with all features: {', '.join(rankers)}; "
+        f"or {GIVEN_ORDER.key}, the document order of the file; greedy-rankrls by default",
     )
     what.add_argument(
         "--ranker",
         dest="ranker",
         metavar="NAME",
         choices=rankers,
-        help="what ranks with the selected features, one of those that rank; the method's own model else",
+        help="final ranker, trained on the selected features; the method's own model by default",
     )
     what.add_argument(
         "--select-by",
         help=(
-            "validation measure that chooses; 'leave-query-out MAP' for one of training queries, each left "
-            "out; or 'criterion'; MAP by default"
+            "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures) "
+            "or 'criterion'; MAP by default"
         ),
     )
     what.add_argument(
-        "--rule", help='model to choose: "best" (default), "one-se" (one standard error) or "at most 10"'
+        "--rule", help='selection rule: "best" (default), "one-se" (one standard error) or "at most 10"'
     )
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    what.add_argument("--seed", type=int, help="for random numbers, those of the protocol too; 0 by default")
-    what.add_argument("--convention", choices=list(CONVENTIONS), help="which convention the measures follow")
+    what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
+    what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
 
 
 def add_parameters(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
@@ -238,11 +235,11 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return path / "plan.toml"  # a folder that --out made: the same run again
     if path.is_dir() or path.name.lower().endswith(_DATA):
         if args.data or args.sample:
-            raise PlanError(f"{path}: expected a plan in TOML beside the data of {_said_data(args)}.")
+            raise PlanError(f"{path}: found data, expected a TOML plan with {_said_data(args)}.")
         args.data = [str(path)]
         return None
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
-        raise PlanError(f"{path}: there is no plan of this name; give --method {path} for the method.")
+        raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
     return path
 
 
@@ -269,8 +266,8 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
     for name, option in named.items():
         if getattr(args, name, None) not in (None, False):
             raise PlanError(
-                f"{option}: expected nothing of the kind beside --resume, which goes on with runs as "
-                f"{args.resume} has them; leave it out, or begin a new run with --study."
+                f"{option}: not allowed with --resume, which takes all settings from {args.resume}. Omit it, "
+                "or start a new run with --study."
             )
 
 
@@ -283,14 +280,14 @@ def plan_from(args: argparse.Namespace) -> Plan:
         Where they do not make one.
     """
     if args.plan is None and args.data is None and not args.sample:
-        raise PlanError("There is nothing to run: give --data with a file or folder, --sample, or a plan.")
+        raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
     changes: dict[str, Any] = {}
     if args.sample:
         changes["data"] = SAMPLE
     elif args.data is not None:
         if len(args.data) > 1:
-            raise PlanError("--data: one run is on one file or folder; several are for a comparison.")
+            raise PlanError(f"--data: expected one place for a run, got {len(args.data)}.")
         changes["data"] = str(Path(args.data[0]).absolute())
     for name in _PLAIN:
         if getattr(args, name) is not None:
@@ -338,7 +335,7 @@ def _check_known(key: str, given: Mapping[str, Any], prefix: str) -> None:
     for name in given.keys() - {p.name for p in entry.parameters}:
         known = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
         option = prefix + options[name].removeprefix("--")
-        raise PlanError(f"{entry.label} has no {option}; it has {known or 'no parameters'}.")
+        raise PlanError(f"{entry.label} has no option {option}. Its options: {known or 'none'}.")
 
 
 def _names_of(plan: Plan) -> Callable[[], Names]:
@@ -363,4 +360,4 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
-        raise PlanError(f"--folds: expected numbers such as 1,3, got {text!r}.") from None
+        raise PlanError(f"--folds: expected fold numbers such as 1,3, got {text!r}.") from None

@@ -40,7 +40,7 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
         name, apart, place = text.partition("=")
         name = " ".join(name.split())
         if not (apart and name and place):
-            raise PlanError(f"{option}: expected a name and a place, as in {example}, got {text!r}.")
+            raise PlanError(f"{option}: expected NAME=PLACE, as in {example}, got {text!r}.")
         if name in places:
             raise PlanError(f"{option}: expected each name once, got {name!r} again.")
         places[name] = Path(place)
@@ -60,8 +60,7 @@ def refuse_beside_scores(args: argparse.Namespace) -> None:
     if given:
         option = f"--{given[0].replace('_', '-')}"
         raise PlanError(
-            f"{option}: expected nothing of the kind beside --scores and --models, from which nothing is "
-            "learned."
+            f"{option}: not allowed with --scores and --models, which evaluate without training. Omit it."
         )
 
 

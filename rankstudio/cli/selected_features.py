@@ -24,26 +24,26 @@ def add_selection_options(parser: Any) -> None:
         "--selected",
         type=Path,
         metavar="FILE",
-        help="keep the features that a run selected: a study, a results.json, or a model in JSON",
+        help="keep the features selected by a run: a study, a results.json or a model in JSON",
     )
     parser.add_argument(
         "--selected-run",
         type=int,
         dest="number",
         metavar="N",
-        help="which run of the study, as rankstudio studies numbers them; not needed where there is one",
+        help="number of the run in rankstudio studies; needed only if the study has several",
     )
     parser.add_argument(
         "--selected-fold",
         type=int,
         dest="fold",
         metavar="F",
-        help="which fold selected; not needed where there is one",
+        help="number of the fold; needed only if there are several",
     )
     parser.add_argument(
         "--renumber",
         action="store_true",
-        help="give the features that are kept the ids 1, 2, … and write features.csv with those they had",
+        help="renumber the kept features as 1, 2, … and write features.csv with their original ids",
     )
 
 
@@ -60,25 +60,25 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
     if path.suffix.lower() != ".json":
         return _of_fold(path, _folds_of_study(path, number), fold)
     if number is not None:
-        raise PlanError(f"--selected-run: expected a study beside it, got {path}.")
+        raise PlanError(f"--selected-run: expected a study as --selected, got {path}.")
     folds = _folds_of_results(path)
     if folds is not None:
         return _of_fold(path, folds, fold)
     from rankstudio.engine.export.models import load_model
 
     if fold is not None:
-        raise PlanError(f"--selected-fold: expected a study or a results.json beside it, got {path}.")
+        raise PlanError(f"--selected-fold: expected a study or a results.json as --selected, got {path}.")
     return tuple(sorted(load_model(path).needed))
 
 
 def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
     numbers = ", ".join(map(str, list(folds)[:_SHOWN])) + (" …" if len(folds) > _SHOWN else "")
     if fold is None and len(folds) != 1:
-        raise PlanError(f"--selected-fold: expected which of the folds {numbers} of {path}, got none.")
+        raise PlanError(f"--selected-fold: {path} has folds {numbers}; expected one of them, got none.")
     ids = folds.get(next(iter(folds)) if fold is None else fold)
     if not ids:
         raise PlanError(
-            f"--selected-fold: expected one of the folds of {path} with features ({numbers}), got {fold}."
+            f"--selected-fold: expected a fold of {path} with selected features ({numbers}), got {fold}."
         )
     return ids
 
@@ -90,9 +90,11 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     try:
         values = json.loads(read_text(path))
     except OSError as error:
-        raise PlanError(f"{path}: expected {_EXPECTED}; it cannot be read: {error.strerror}.") from error
+        raise PlanError(
+            f"{path}: the file cannot be read: {error.strerror}. Expected {_EXPECTED}."
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise PlanError(f"{path}: expected {_EXPECTED}, found something else ({error}).") from error
+        raise PlanError(f"{path}: expected {_EXPECTED}, found invalid JSON ({error}).") from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
@@ -101,8 +103,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
         if not _is_id(number) or not _are_ids(ids):
             raise PlanError(
-                f"{path}: expected {_EXPECTED}; in entry {place} of its folds a number from 1 as fold and as "
-                "selected a list of ids, each once, were expected."
+                f"{path}: entry {place} of its folds is invalid: expected a number from 1 as fold and a list "
+                f"of distinct ids as selected. Expected {_EXPECTED}."
             )
         if number in folds:
             raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")
@@ -129,13 +131,13 @@ def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]
         tell_damage(study, runs)
         results = study.finished([_numbered(path, runs, number)])
     if not results:
-        raise PlanError(f"--selected-run: expected a finished run of {path}, found one that is not.")
+        raise PlanError(f"--selected-run: expected a completed run of {path}, found an unfinished one.")
     return {fold.fold: fold.selected for fold in results[0].folds}
 
 
 def _numbered(path: Path, runs: Sequence[RunSummary], number: int | None) -> RunSummary:
     if number is None and len(runs) != 1:
-        raise PlanError(f"--selected-run: expected which of the {len(runs)} runs of {path}, got none.")
+        raise PlanError(f"--selected-run: {path} has {len(runs)} runs; expected the number of one, got none.")
     if number is not None and not 1 <= number <= len(runs):
-        raise PlanError(f"--selected-run: expected the number of a run, from 1 to {len(runs)}, got {number}.")
+        raise PlanError(f"--selected-run: expected a run number from 1 to {len(runs)}, got {number}.")
     return runs[0 if number is None else number - 1]

@@ -42,7 +42,7 @@ def input_file(path: Path, ending: str = "") -> Path:
     try:
         folder = temporary_folder()
     except OSError as error:
-        raise OutputError(f"The standard input could not be kept: {error.strerror or error}.") from error
+        raise OutputError(f"Standard input could not be stored: {error.strerror or error}.") from error
     write_bytes(folder / f"{_NAME}{ending}", content)
     return folder / f"{_NAME}{ending}"
 
@@ -95,12 +95,12 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
     ParameterError
     """
     if is_standard(args.out) and args.json:
-        raise ParameterError("--out", "- with --json", "a file, as --json prints to the standard output")
+        raise ParameterError("--out", "- with --json", "a file, because --json prints to standard output")
 
 
 def _print(content: str | bytes) -> None:
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
-        raise OutputError("This is no text for a terminal: expected > FILE or | PROGRAM after it.")
+        raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:  # somebody reads what is printed as text

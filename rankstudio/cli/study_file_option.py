@@ -51,7 +51,7 @@ def tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 def plans_to_go_on_with(study: Study) -> list[Plan]:
     """Return the plans of the runs that are not finished or are damaged; of the last run where none is.
 
-    What another version of RankStudio began cannot be gone on with: it is said, and begun anew.
+    A run that another version of RankStudio started cannot be resumed: it is run again, with a note.
 
     Raises
     ------
@@ -63,10 +63,10 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     runs = study.runs()
     tell_damage(study, runs)
     if not runs:
-        raise StoreError(f"{study.path}: there is no run to go on with.")
+        raise StoreError(f"{study.path}: the study has no run to resume.")
     chosen = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen:
         if dict(run.versions) != versions():
             title = run.key.plan.title
-            print(f"Note: {title} was begun by other versions; it begins anew.", file=sys.stderr)
+            print(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
     return [run.key.plan for run in chosen]

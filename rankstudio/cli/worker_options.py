@@ -14,26 +14,26 @@ from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.support import threads
 
 _TLS = {
-    "ca": "the certificate of the authority of a cluster",
+    "ca": "certificate of the cluster's authority",
     "cert": "your certificate, signed by that authority",
-    "key": "the private key of your certificate",
+    "key": "private key of your certificate",
 }
 
 
 def add_worker_options(parser: Any) -> None:
     """Add the options that say who does the work."""
-    group = parser.add_argument_group("who does the work; the numbers are the same, bit for bit")
+    group = parser.add_argument_group("workers; all give identical results")
     group.add_argument(
         "--workers",
         type=int,
         metavar="N",
-        help="N processes of this machine, 1 for one unit after the other; without it this process's "
-        "threads, unless the units are few or the data large",
+        help="number of worker processes; 1 runs the units one after another. By default threads are used, "
+        "unless there are few units or the data are large",
     )
     group.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="a running dask scheduler, such as tcp://10.0.0.1:8786 (needs the extra cluster)",
+        help='address of a running Dask scheduler, such as tcp://10.0.0.1:8786 (extra "cluster")',
     )
     for name, what in _TLS.items():
         group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{what}, for tls://…")
@@ -51,7 +51,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
         Where there are none, or fewer than one is asked for.
     """
     if args.scheduler is not None and args.workers is not None:
-        raise PlanError("--workers: expected nothing beside --scheduler, which has workers of its own.")
+        raise PlanError("--workers: not allowed with --scheduler, which has its own workers. Omit one.")
     certificates = _certificates(args)
     if args.workers == 1 or (args.workers is None and args.scheduler is None and threads.available() == 1):
         yield ALONE
@@ -76,7 +76,7 @@ def _certificates(args: argparse.Namespace) -> Certificates | None:
         return None
     missing = ", ".join(f"--tls-{name}" for name, path in given.items() if path is None)
     if missing:
-        raise PlanError(f"{missing}: expected beside the other files of TLS, found nothing.")
+        raise PlanError(f"{missing}: missing TLS files; expected all of --tls-ca, --tls-cert and --tls-key.")
     if args.scheduler is None:
-        raise PlanError("--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… beside them.")
+        raise PlanError("--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… with them, got none.")
     return Certificates(**given)

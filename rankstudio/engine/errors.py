@@ -38,7 +38,7 @@ from pathlib import Path
 
 from rankstudio.engine.language import tr
 
-_MOST_SHOWN = 120
+_MOST_SHOWN = 120  # characters of what was found: an error stays readable
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -47,7 +47,7 @@ def shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4300 digits
-        return tr("a number of thousands of digits")
+        return tr("a number with thousands of digits")
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
@@ -176,7 +176,7 @@ class MissingExtraError(RankStudioError, ImportError):
         self.extra = extra
         self.reason = reason
         text = (
-            tr("{needed_by} needs {library}, which is installed and cannot be loaded: {reason}")
+            tr("{needed_by} needs {library}, which is installed but cannot be loaded: {reason}")
             if reason
             else tr('{needed_by} needs {library}, which is not installed: pip install "rankstudio[{extra}]".')
         )

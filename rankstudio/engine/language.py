@@ -8,7 +8,7 @@ What is written for everybody alike, as the report is, is made inside :func:`in_
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from gettext import GNUTranslations, NullTranslations
@@ -60,6 +60,22 @@ def trn(one: str, several: str, number: int) -> str:
         return one if number == 1 else several
     _language.used = True
     return _language.catalog.ngettext(one, several, number)
+
+
+def either(texts: Sequence[str]) -> str:
+    """Return "one, another or a third"."""
+    return _joined(texts, tr("{first} or {last}"))
+
+
+def together(texts: Sequence[str]) -> str:
+    """Return "one, another and a third"."""
+    return _joined(texts, tr("{first} and {last}"))
+
+
+def _joined(texts: Sequence[str], pair: str) -> str:
+    if len(texts) < 2:
+        return "".join(texts)
+    return pair.format(first=", ".join(texts[:-1]), last=texts[-1])
 
 
 def language() -> str:

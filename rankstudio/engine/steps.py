@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.support.packed_rows import IndexTuples, PlainRows, Rows, packed_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +50,10 @@ class Step:
     candidates: Floats
     before: float = field(default=nan, kw_only=True)
 
-    if not TYPE_CHECKING:  # to a checker of types the attributes are there
-
-        def __getattr__(self, name: str) -> Any:
-            """Make an attribute that is kept with those of other steps; see :func:`packed`."""
-            kept = self.__dict__.get("_in_rows", {})
-            if name not in kept:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return kept[name].row(self.__dict__["_at_row"])
-
     @property
     def n_selected(self) -> int:
         """How many features are in use."""
-        rows = vars(self).get("_in_rows", {}).get("selected")
-        return rows.length(vars(self)["_at_row"]) if isinstance(rows, IndexTuples) else len(self.selected)
+        return len(self.selected)
 
     @property
     def kernel(self) -> bool:
@@ -119,133 +107,6 @@ class Step:
             "kind", and by a name of its own what the model is, in plain values.
         """
         return {}
-
-
-def packed(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps of a path with what they have of each feature kept together, in less memory.
-
-    ``selected``, ``coef`` and ``candidates`` of such a step are made when they are asked for, with the very
-    same bits, and are nobody else's. Arrays that would not become smaller stay the objects that they are.
-
-    Notes
-    -----
-    O(Kn) for K steps of n features. Along a path that selects all n features one by one half of the weights
-    are 0 and half of the candidates are none: 8n² + n²/4 bytes instead of 16n², and the selections take n
-    numbers instead of n²/2.
-    """
-    kept: dict[str, Rows] = {}
-    for name, rows_of in _OF_FEATURES.items() if steps else ():
-        values = [getattr(step, name) for step in steps]
-        rows = _known(name, steps) or rows_of(values)
-        if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
-            kept[name] = rows
-    return tuple(placed(step, k, kept) for k, step in enumerate(steps)) if kept else tuple(steps)
-
-
-def placed(step: Step, row: int, kept: Mapping[str, Rows]) -> Step:
-    """Return a step of which some attributes are made, when they are asked for, from a row of what is kept.
-
-    Parameters
-    ----------
-    step : Step
-    row : int
-    kept : Mapping of str to Rows
-        By the attribute's name; one that many steps share.
-    """
-    made = object.__new__(type(step))
-    names = {*vars(step), *vars(step).get("_in_rows", ())} - {"_in_rows", "_at_row", *kept}
-    vars(made).update({name: getattr(step, name) for name in names}, _in_rows=kept, _at_row=row)
-    return made
-
-
-_OF_FEATURES: dict[str, Callable[[Sequence[Any]], Rows]] = {
-    "selected": IndexTuples.of,
-    "coef": partial(packed_rows, fill=0.0),
-    "candidates": partial(packed_rows, fill=nan),
-}
-
-
-def _known(name: str, steps: Sequence[Step]) -> Rows | None:
-    """Return where an attribute of all steps is kept already, each in its row."""
-    found: Rows | None = vars(steps[0]).get("_in_rows", {}).get(name)
-    if found is None or any(vars(step).get("_in_rows", {}).get(name) is not found for step in steps):
-        return None
-    return found if all(vars(step)["_at_row"] == k for k, step in enumerate(steps)) else None
-
-
-Value = TypeVar("Value")
-Told = TypeVar("Told")
-
-
-Waiting = Generator["WorkProgress", None, Value]
-"""What gives signs of life before it returns a value."""
-
-
-def finish(work: Generator[object, None, Value]) -> Value:
-    """Run a generator to its end, whatever it yields, and return its value."""
-    return followed(work, lambda _: None)
-
-
-def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None]) -> Value:
-    """Run a generator to its end, telling what it yields, and return its value."""
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-        follow(told)
-
-
-@dataclass(frozen=True)
-class WorkProgress:
-    """A sign of life between two steps, from a method whose next step takes long.
-
-    Attributes
-    ----------
-    what : str
-        "comparing features".
-    share : float
-        How much of that is done, 0 to 1.
-    """
-
-    what: str
-    share: float
-
-
-@dataclass(frozen=True)
-class Note(WorkProgress):
-    """A sentence that a method says of what it learns, and that belongs to the results.
-
-    Attributes
-    ----------
-    kind : type of Warning
-        As which ``fit`` gives it; of several of one kind the first is shown.
-    """
-
-    share: float = 0.0
-    kind: type[Warning] = UserWarning
-
-
-def telling(
-    work: Generator[object, None, Value], what: str, most: int
-) -> Generator[WorkProgress, None, Value]:
-    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value.
-
-    Signs of life of its own pass, and do not count.
-    """
-    done = 0
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-        if isinstance(told, WorkProgress):
-            yield told
-        else:
-            yield WorkProgress(what, min(1.0, done / most))
-            done += 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ import rankstudio
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.compiler_process import compiler_process
-from rankstudio.engine.support.purpose import PURPOSE
 from rankstudio.ui.language import translate_qt
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
@@ -64,11 +63,9 @@ def leave_room_for_the_window() -> None:
     """Keep one core for the window, and let it have the interpreter soon when it asks for it.
 
     With all cores at work the engine is no faster on data that fit the screen, and the window waits.
-    What the user set in ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of their own, and
-    scikit-learn is imported only where a method is asked to be an estimator of it.
+    What the user set in ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of their own.
     """
     compiler_process().wanted = True
-    PURPOSE.only_plans = True
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
     sys.setswitchinterval(SWITCH_SECONDS)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.ui.background.loader import LoadingBar
@@ -50,7 +50,7 @@ from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.study.study_files import StudyFiles
 from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notice, Question
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
@@ -359,7 +359,7 @@ class MainWindow(QMainWindow):
             self.waiting.run()
 
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
-        self.notice.say(text, "info", tr("Continue"), go_on)
+        self.notice.say(text, "info", tr("Resume"), go_on)
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
@@ -414,5 +414,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
-        text = tr("A run is not finished, and no study keeps it. Close, and lose what it has found?")
-        return QMessageBox.question(self, tr("Close RankStudio"), text) == QMessageBox.StandardButton.Yes
+        text = tr(
+            "A run is still in progress and is not saved in a study. Close anyway and discard its results?"
+        )
+        return Question.ask(self, tr("Close RankStudio"), text, tr("&Discard results"), tr("&Keep running"))

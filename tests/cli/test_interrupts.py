@@ -13,27 +13,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from letor_folder import save_folds
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone
 from rankstudio.engine.experiment.storage.study import Study
 
-ASKED = "Stopping after this unit; Ctrl+C again stops at once."
+ASKED = "Stopping after this unit. Press Ctrl+C again to stop immediately."
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three folds of LETOR text."""
     root = tmp_path_factory.mktemp("data") / "Made"
-    for fold in make_ranking(n_queries=60, seed=5).folds[:3]:
-        place = root / f"Fold{fold.number}"
-        place.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, place / f"{name}.txt")
-    return root
+    return save_folds(root, 3, n_queries=60, seed=5)
 
 
 def press(monkeypatch: pytest.MonkeyPatch, when: Callable[[Event], bool], times: int = 1) -> None:
@@ -67,8 +62,8 @@ def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch
         assert main(command) == 130
     printed = capfd.readouterr()
     assert ASKED in printed.err
-    assert "Stopped; 0 finished folds are kept." in printed.err
-    assert "no fold was finished" in printed.out
+    assert naming("0 folds").search(printed.err)
+    assert naming("fold").search(printed.out)
     assert units(out / "study.rankstudio") == [kept]
     (told,) = [line for line in printed.err.splitlines() if line.startswith("  rankstudio run")]
     assert shlex.split(told)[1:] == command
@@ -85,7 +80,7 @@ def test_a_fold_whose_units_are_done_is_finished_and_so_is_the_last_run(
     with monkeypatch.context() as patched:
         press(patched, third_step)
         assert main(command) == 130
-    assert "Stopped; 1 finished folds are kept." in capfd.readouterr().err
+    assert naming("1 folds").search(capfd.readouterr().err)
     with monkeypatch.context() as patched:
         press(patched, lambda event: third_step(event) and event.unit.fold == 3)
         assert main(command) == 0  # nothing was left to do
@@ -96,8 +91,8 @@ def test_what_is_stored_nowhere_cannot_go_on(folder, monkeypatch, capfd) -> None
     press(monkeypatch, third_step)
     assert main(["run", "--data", str(folder), "--lambda", "2^0"]) == 130
     printed = capfd.readouterr()
-    assert "Nothing of it is stored; with --study FILE it could go on." in printed.err
-    assert "Greedy RankRLS on Made: test measures" in printed.out
+    assert naming("--study FILE").search(printed.err)
+    assert naming("Greedy RankRLS Made").search(printed.out)
 
 
 def test_a_comparison_stops_between_its_runs_too(folder, tmp_path, monkeypatch, capfd) -> None:
@@ -141,7 +136,7 @@ def test_another_process_finishes_cleanly(folder, tmp_path) -> None:
     assert ASKED in errors
     values = json.loads(printed)
     assert values["complete"] is False
-    assert f"Stopped; {len(values['folds'])} finished folds are kept." in errors
+    assert naming(f"{len(values['folds'])} folds").search(errors)
     assert values == json.loads((tmp_path / "results.json").read_text())
     (kept,) = units(tmp_path / "study.rankstudio")
     assert 41 <= kept < 123
@@ -166,7 +161,7 @@ def test_a_long_unit_is_stopped_at_once_by_the_second(tmp_path) -> None:
     time.sleep(0.3)
     assert process.poll() is None  # it goes on with the unit
     process.send_signal(signal.SIGINT)
-    wait_for("Stopped; 0 finished folds are kept.")
+    wait_for("Stopped. Completed folds kept: 0.")
     process.communicate(timeout=60)
     assert process.returncode == 130
     os.close(terminal)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from wording import naming
 
 from rankstudio.cli import main, mlflow_log
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -123,14 +124,14 @@ def test_a_server_that_answers_nothing_is_told_once_and_the_run_goes_on(monkeypa
     printed = capsys.readouterr()
     assert json.loads(printed.out)["complete"]
     assert printed.err.count("MLflow at") == 1
-    assert f"MLflow at http://{place}: no server answers there. The run goes on" in printed.err
+    assert naming(f"MLflow http:// {place}").search(printed.err)
     assert "secret" not in printed.err
 
 
 def test_a_folder_that_cannot_be_written_and_a_wrong_store_are_sentences(tmp_path, capsys) -> None:
     (tmp_path / "file").write_text("")
     assert main([*SMALL, "--log", "mlflow:file/logs"]) == 0
-    assert "The run goes on without this log." in capsys.readouterr().err
+    assert naming("run log").search(capsys.readouterr().err)
     assert main([*SMALL, "--log", "wandb"]) == 1
     assert "--log: expected mlflow" in capsys.readouterr().err
 

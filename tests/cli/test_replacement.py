@@ -5,22 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from letor_folder import save_folds
+from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two folds of LETOR text."""
     root = tmp_path_factory.mktemp("data") / "Made"
-    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
-        place = root / f"Fold{fold.number}"
-        place.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, place / f"{name}.txt")
-    return root
+    return save_folds(root, 2, n_queries=40, seed=3)
 
 
 def test_another_run_replaces_results_only_by_force(folder: Path, tmp_path: Path, capsys) -> None:
@@ -33,7 +28,9 @@ def test_another_run_replaces_results_only_by_force(folder: Path, tmp_path: Path
     assert main(["run", str(tmp_path / "plan.toml"), "--out", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main([*command, "2"]) == 1
-    sentence = "results.json: This is of another run; expected another place, or --force to replace it."
+    sentence = (
+        "results.json: the file belongs to another run. Choose another place, or use --force to overwrite it."
+    )
     assert sentence in capsys.readouterr().err
     assert before == {name: (tmp_path / name).read_bytes() for name in before}
     assert main([*command, "2", "--force"]) == 0
@@ -74,11 +71,11 @@ def test_another_comparison_replaces_tables_only_by_force(folder: Path, tmp_path
     before = (out / "comparison.csv").read_bytes()
     capsys.readouterr()
     assert status("other") == 1
-    assert "comparison.csv: This is of another comparison" in capsys.readouterr().err
+    assert naming("comparison.csv").search(capsys.readouterr().err)
     for table in out.glob("comparison.*"):
         table.rename(tmp_path / table.name)
     assert status("grid") == 1  # its folder has the same name
-    assert "Made-rankrls/results.json: This is of another run" in capsys.readouterr().err
+    assert naming("Made-rankrls/results.json").search(capsys.readouterr().err)
     assert status("other", "--force") == 0
     assert (out / "comparison.csv").read_bytes() != before
 
@@ -90,7 +87,7 @@ def test_a_table_is_replaced_only_by_force(folder: Path, tmp_path: Path, capsys)
         assert main(run) == 0
     table.write_text("mine")
     assert main(["compare", study, "--out", str(table)]) == 1
-    assert f"{table}: There is such a file already" in capsys.readouterr().err
+    assert naming(f"{table}").search(capsys.readouterr().err)
     assert table.read_text() == "mine"
     assert main(["compare", study, "--out", str(table), "--force"]) == 0
     assert "tabular" in table.read_text()

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 from rankstudio.engine import load_letor
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,11 +83,7 @@ def command_lines(text: str) -> list[list[str]]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small data under the names that the pages use."""
     root = tmp_path_factory.mktemp("data")
-    for fold in make_ranking(n_queries=30, documents=(5, 12), seed=5).folds:
-        folder = root / "MQ2008" / f"Fold{fold.number}"
-        folder.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, folder / f"{name}.txt")
+    save_folds(root / "MQ2008", n_queries=30, documents=(5, 12), seed=5)
     shutil.copytree(root / "MQ2008", root / "OHSUMED" / "QueryLevelNorm")
     shutil.copy(root / "MQ2008" / "Fold1" / "train.txt", root / "all.txt")
     test = load_letor(shutil.copy(root / "MQ2008" / "Fold1" / "test.txt", root / "test.txt"))

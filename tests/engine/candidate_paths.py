@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -28,7 +29,7 @@ def growing(seed: int, n: int = 8, k: int = 5, low: float = 0.1) -> PathResult:
         coef = np.zeros(n)
         coef[list(order)] = 1.0
         steps.append(Step(number, order, coef, 1.0, scores))
-    return PathResult(UNIT, tuple(steps), {}, 1.0)
+    return PathResult(UNIT, HeldSteps(steps), {}, 1.0)
 
 
 def weights(seed: int, kind: StepKind = StepKind.ITERATIONS, n: int = 8, k: int = 30) -> PathResult:
@@ -38,4 +39,4 @@ def weights(seed: int, kind: StepKind = StepKind.ITERATIONS, n: int = 8, k: int 
         coef = rng.normal(size=n) * (rng.random(n) < 0.7)
         used = [j for j in np.argsort(-np.abs(coef)).tolist() if coef[j]]
         steps.append(Step(number, tuple(used), coef, 1.0, np.empty(0)))
-    return PathResult(UNIT, tuple(steps), {}, 1.0, kind)
+    return PathResult(UNIT, HeldSteps(steps), {}, 1.0, kind)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.training_data import InProcess, ShardSession, Sums, TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.work import WorkProgress
 
 
 def problem(n_queries: int = 30, n: int = 5, seed: int = 0, rounded: bool = True) -> QueryData:
@@ -37,9 +38,8 @@ def cut(data: QueryData, documents: int) -> TrainingData:
 
 
 def steps(method: LinearRanker, data: QueryData | TrainingData) -> list[Step]:
-    """Return what a method learns of data, whose results are not remembered."""
-    data.remembered.clear()
-    return [told for told in method.work(data) if isinstance(told, Step)]
+    """Return what a method learns of data, of which nothing was computed before."""
+    return [told for told in method.work(replace(data)) if isinstance(told, Step)]
 
 
 def assert_same_bits(left: list[Step], right: list[Step]) -> None:

@@ -22,7 +22,7 @@ from rankstudio.engine.errors import (
 @pytest.mark.parametrize(
     "error",
     [
-        FileAccessError("a.txt", "there is no such file"),
+        FileAccessError("a.txt", "file not found"),
         FormatError("a.txt", 3, 4, '"x"', "a number"),
         MissingValueError("a.txt", 3, 0, "nan", "a number"),
         ParameterError("k", 0, "a whole number from 1 up"),
@@ -41,6 +41,6 @@ def test_an_error_arrives_as_it_was(error: RankStudioError) -> None:
 
 
 def test_a_path_with_control_characters_is_told_in_printable_ones() -> None:
-    error = FileAccessError("a\x00b\x1b[2Jc", "there is no such file.")
-    assert str(error) == "a\\x00b\\x1b[2Jc: there is no such file."
+    error = FileAccessError("a\x00b\x1b[2Jc", "file not found.")
+    assert str(error) == "a\\x00b\\x1b[2Jc: file not found."
     assert str(FormatError("a\nb", 3, 0, "x", "y")) == "a\\nb, line 3: found x, expected y."

@@ -26,7 +26,7 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_texts_are_english_before_a_catalog_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_language", language._Language())
-    assert tr("Why in the model") == "Why in the model"
+    assert tr("Why it is in the model") == "Why it is in the model"
     assert isinstance(language._language.catalog, NullTranslations)
 
 
@@ -39,12 +39,12 @@ def test_a_wrong_value_is_told_in_german(german: None) -> None:
 def test_what_is_written_for_everybody_stays_english_on_its_thread(german: None) -> None:
     elsewhere: list[str] = []
     with in_english():
-        assert tr("Why in the model") == "Why in the model"
+        assert tr("Why it is in the model") == "Why it is in the model"
         assert trn("{n} run", "{n} runs", 2) == "{n} runs"
-        thread = Thread(target=lambda: elsewhere.append(tr("Why in the model")))
+        thread = Thread(target=lambda: elsewhere.append(tr("Why it is in the model")))
         thread.start()
         thread.join()
-    assert elsewhere == [tr("Why in the model")] == ["Warum im Modell"]
+    assert elsewhere == [tr("Why it is in the model")] == ["Warum im Modell"]
 
 
 def looked_up_on_import(node: ast.AST) -> Iterator[int]:

@@ -70,8 +70,8 @@ WORDS = re.compile(r"\b(expected|found|the|there|has|no|line|column|study|got|fr
 def test_what_users_meet_most_is_said_in_the_language_of_the_window(tmp_path: Path) -> None:
     english, german = _said("en", tmp_path / "english"), _said("de", tmp_path / "german")
     assert len(english) == len(german) == 10
-    assert english["no file"] == "…/none.txt: there is no such file."
-    assert german["no file"] == "…/none.txt: Diese Datei gibt es nicht."
+    assert english["no file"] == "…/none.txt: file not found."
+    assert german["no file"] == "…/none.txt: Datei nicht gefunden."
     assert english["no LETOR"] == (
         '…/bad.txt, line 2, column 3: found "1:0.5", expected the query as "qid:" and its id, such as qid:10.'
     )

@@ -6,37 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
-
-
-class Toy(LinearRanker):
-    """Add up the features that go with the labels, each with its covariance to some power as its weight."""
-
-    shares_shards = False
-
-    def __init__(self, power: float = 1.0) -> None:
-        self.power = power
-
-    def n_steps(self, n_features: int) -> int:
-        return n_features
-
-    def learn(self, data: QueryData) -> Iterator[Step]:
-        if self.power < 0:
-            raise ParameterError("power", self.power, "a number from 0 up")
-        X, y = data.centred
-        covariance = X.T @ y / y.size
-        order = np.argsort(-np.abs(covariance), kind="stable")
-        for k in range(1, order.size + 1):
-            used = order[:k]
-            coef = np.zeros(order.size)
-            coef[used] = np.sign(covariance[used]) * np.abs(covariance[used]) ** self.power
-            error = float(np.mean((y - X @ coef) ** 2))
-            yield Step(k, tuple(used.tolist()), coef, error, np.empty(0))
-
 
 ENTRY = Method(
     key="toy",
@@ -63,3 +36,27 @@ ENTRY = Method(
         ),
     ),
 )
+
+
+class Toy(LinearRanker):
+    """Add up the features that go with the labels, each with its covariance to some power as its weight."""
+
+    entry = ENTRY
+
+    def __init__(self, power: float = 1.0) -> None:
+        self.power = power
+
+    def n_steps(self, n_features: int) -> int:
+        return n_features
+
+    def learn(self, data: QueryData) -> Iterator[Step]:
+        power = self.checked("power")
+        X, y = data.centred
+        covariance = X.T @ y / y.size
+        order = np.argsort(-np.abs(covariance), kind="stable")
+        for k in range(1, order.size + 1):
+            used = order[:k]
+            coef = np.zeros(order.size)
+            coef[used] = np.sign(covariance[used]) * np.abs(covariance[used]) ** power
+            error = float(np.mean((y - X @ coef) ** 2))
+            yield Step(k, tuple(used.tolist()), coef, error, np.empty(0))

@@ -16,8 +16,9 @@ from test_model_files import LINEAR, THRESHOLDS, WHOLE, damaged, trees
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.given_model import plan_of_models
+from rankstudio.engine.experiment.units.given_fold import plan_of_given
 from rankstudio.engine.export.models import Model, Weight, model_json
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 
 DATA = replace(dataset(2), name="Sample")
 NAMES = (
@@ -35,7 +36,7 @@ NAMES = (
 def measured(place: Path) -> Outcome:
     """Rank by models, whose run has numbers only."""
     try:
-        plan, _ = plan_of_models(Plan("sample", missing="zero"), "some", place, DATA)
+        plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("sample", missing="zero"), "some", place, DATA)
         result = ended(run(plan, DATA))
     except RankStudioError as error:
         return refusal(error, place)

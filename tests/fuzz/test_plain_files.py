@@ -13,7 +13,7 @@ from mutations import MUTATIONS, TOKENS, mutated
 from samples import letor_text
 
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.score_files import read_scores
+from rankstudio.engine.data.score_files import read_score_file
 from rankstudio.engine.errors import DataError, FormatError
 
 SCORES = (
@@ -47,7 +47,7 @@ def test_scores(fuzz: Fuzz) -> None:
         path.write_bytes(gzip.compress(content) if rng.random() < 0.1 else content)
         expected = expected_scores(content)
         try:
-            scores = read_scores(path)
+            scores = read_score_file(path).values
         except FormatError as error:
             assert error.line == expected and f"line {expected}" in str(error)
             return refusal(error, path)

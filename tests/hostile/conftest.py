@@ -6,25 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from letor_folder import save_folds
 from program import STUDY, Program
-
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two folds of a few queries."""
     root = tmp_path_factory.mktemp("data") / "Small"
-    made = make_ranking(
-        n_queries=10, n_informative=2, n_redundant=1, n_noise=1, n_constant=0, documents=(3, 5)
+    return save_folds(
+        root, 2, n_queries=10, n_informative=2, n_redundant=1, n_noise=1, n_constant=0, documents=(3, 5)
     )
-    for fold in made.folds[:2]:
-        folder = root / f"Fold{fold.number}"
-        folder.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, folder / f"{name}.txt")
-    return root
 
 
 @pytest.fixture(scope="session")

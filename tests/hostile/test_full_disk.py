@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from program import RESULTS, STUDY, Outcome, Program, half_written, same
+from wording import naming
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not copied there")
 
-FULL = ("No space left on device", "File too large", "the disk is full", "the disk failed, or is full")
+FULL = ("No space left on device", "File too large", "the disk is full", "the disk failed or is full")
 
 
 def done_or_full(outcome: Outcome) -> bool:
@@ -169,7 +170,7 @@ def test_worker_processes_without_room_for_the_data_are_done_without(
             *run, "--workers", "2", "--out", tmp_path / "out", folder=tmp_path, environment=place
         )
         assert outcome.check().status == 0
-        assert "Threads of this process do the work instead" in outcome.told[0]
+        assert naming("Threads").search(outcome.told[0])
         assert all(same(tmp_path / "out" / name, finished / name) for name in RESULTS)
     finally:
         program.mount("umount", "--lazy", str(disk))

@@ -57,7 +57,7 @@ def test_too_few_addresses_for_the_program_itself(kilobytes: int, data: Path) ->
     assert done.returncode == 1
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith("rankstudio: The address space of the program is limited to ")
-    assert "(ulimit -v); expected" in sentence
+    assert "(ulimit -v); at least" in sentence
 
 
 @pytest.fixture

@@ -26,15 +26,19 @@ def disk(program: Program, finished: Path, tmp_path: Path) -> Iterator[Path]:
 
 def test_what_would_write_there_says_so(program: Program, run: list[str], data: Path, disk: Path) -> None:
     before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
-    study, words = disk / STUDY, "there is no permission to write this file or its folder"
+    study, words = disk / STUDY, "no permission to write this file or its folder"
     model = disk / "models" / "fold1.json"
     scores = ["predict", data / "Fold1" / "vali.txt", "--model", model]
     commands: list[tuple[list[object], Path, str]] = [
-        ([*run, "--out", disk / "new"], disk / "new", "the folder could not be made: Read-only"),
+        ([*run, "--out", disk / "new"], disk / "new", "could not be created: Read-only"),
         ([*run, "--out", disk], study, words),
         ([*run, "--study", disk / "b.rankstudio"], disk / "b.rankstudio", "the study could not be written"),
         (["run", "--resume", study], study, words),
-        (["convert", data, disk / "new"], disk / "new" / "Fold1", "the folder could not be made: Read-only"),
+        (
+            ["convert", data, disk / "new"],
+            disk / "new" / "Fold1",
+            "could not be created: Read-only",
+        ),
         (["convert", data / "Fold1" / "vali.txt", disk / "a.txt"], disk / "a.txt", "could not be written"),
         (["export", model, "--to", "c", "--out", disk / "a.c"], disk / "a.c", "could not be written"),
         ([*scores, "--out", disk / "a.score"], disk / "a.score", "could not be written: Read-only"),

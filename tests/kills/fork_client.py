@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from fork_server import Ended, Request
-
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
+from letor_folder import save_folds
 
 _HERE = Path(__file__).parent
 _SECONDS = 60
@@ -82,13 +80,9 @@ class ForkServer:
 
 def write_small_folds(folder: Path) -> Path:
     """Write two folds so small that everything around a unit takes longer than the unit."""
-    data = make_ranking(12, n_informative=2, n_redundant=1, n_noise=2, n_constant=1, documents=(3, 6))
-    for fold in data.folds[:2]:
-        there = folder / f"Fold{fold.number}"
-        there.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, there / f"{name}.txt")
-    return folder
+    return save_folds(
+        folder, 2, n_queries=12, n_informative=2, n_redundant=1, n_noise=2, n_constant=1, documents=(3, 6)
+    )
 
 
 def has_ended(pid: int) -> bool:

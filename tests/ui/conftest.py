@@ -15,13 +15,14 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 from windows import open_window, write_folds
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
 # What the offscreen platform says of windows, which it cannot place.
 _EXPECTED = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR")
@@ -94,6 +95,7 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     As in the program, garbage is searched for by this thread alone, and not in the middle of Qt's work.
     """
     gc.disable()
+    shared = _THREADS.running(QThread.isRunning)  # of a window that several tests share, which may work on
     said: list[str] = []
 
     def listen(kind: QtMsgType, _context: object, text: str) -> None:
@@ -103,20 +105,22 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     def note(kind: type[BaseException], error: BaseException, _trace: object) -> None:
         said.append(f"{kind.__name__}: {error}")
 
-    before = qInstallMessageHandler(listen)
+    handler = qInstallMessageHandler(listen)
     hook, sys.excepthook = sys.excepthook, note
     yield
     sys.excepthook = hook
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     deadline = time.monotonic() + _GRACE
-    while time.monotonic() < deadline and _TIMERS.running(_pending):
+    while time.monotonic() < deadline and not shared and _TIMERS.running(_pending):
         QCoreApplication.processEvents()
-    timers = [f"{type(t.parent()).__name__}'s" for t in _TIMERS.running(QTimer.isActive)]
-    threads = [t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning)]
+    timers = [f"{type(t.parent()).__name__}'s" for t in _TIMERS.running(QTimer.isActive) if not shared]
+    threads = [
+        t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning) if t not in shared
+    ]
     theme.set_mode("light")
     collect_due()
     gc.enable()
-    qInstallMessageHandler(before)
+    qInstallMessageHandler(handler)
     assert not said, f"Qt or a slot complained: {said}"
     assert not timers, f"timers were left running: {timers}"
     assert not threads, f"threads were left running: {threads}"
@@ -132,11 +136,11 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The questions that were asked; each is answered with yes."""
     asked: list[str] = []
 
-    def answer(_parent: QWidget, _title: str, text: str) -> QMessageBox.StandardButton:
+    def answer(_parent: QWidget, _title: str, text: str, *_buttons: str) -> bool:
         asked.append(text)
-        return QMessageBox.StandardButton.Yes
+        return True
 
-    monkeypatch.setattr(QMessageBox, "question", answer)
+    monkeypatch.setattr(Question, "ask", answer)
     return asked
 
 
@@ -144,6 +148,13 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small data, written as a folder of folds."""
     return write_folds(tmp_path_factory.mktemp("data") / "Small")
+
+
+@pytest.fixture
+def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for the studies without a name of one test."""
+    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+    return tmp_path / "user" / "studies"
 
 
 @pytest.fixture

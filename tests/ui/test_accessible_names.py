@@ -1,25 +1,30 @@
 """A screen reader hears what everything is called, and what every plot shows."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QWidget
 from waiting import wait_until
-from windows import finish, settle
+from windows import finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 
-@pytest.fixture
-def finished(window: MainWindow) -> MainWindow:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    return window
+@pytest.fixture(scope="module")
+def finished(theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path) -> Iterator[MainWindow]:
+    with open_window(theme, tmp_path_factory.mktemp("config"), folds) as window:
+        finish(window)
+        window.session.look_at(1)
+        settle(window)
+        yield window
 
 
 def called(widget: QWidget) -> str:

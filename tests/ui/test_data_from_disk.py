@@ -1,4 +1,4 @@
-"""Data larger than the memory budget in the window: opened, looked at on every page, run, stopped."""
+"""Data larger than the memory limit in the window: opened, looked at on every page, run, stopped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hands import fact_texts
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, slowly
+from wording import naming
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -58,11 +59,11 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
     with open_window(theme, tmp_path / "other", large) as window:
         assert window.session.dataset is not None
         assert window.session.dataset.from_disk
-        assert "are read from the disk as they are needed" in window.notice.text()
+        assert naming("disk").search(window.notice.text())
         walk(window)  # where it goes by itself
         facts = dict(fact_texts(window.sections.data.panel._facts))
         assert facts["read from the disk"] == "as needed"
-        assert facts["memory budget"] == "1.0 MB"
+        assert facts["memory limit"] == "1.0 MB"
         finish(window)
         record = window.runs.records[-1]
         assert record.remark == "data read from the disk"
@@ -94,7 +95,7 @@ def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
 ) -> None:
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with open_window(theme, tmp_path / "config", large) as window:
-        assert "are read from the disk" in window.notice.text()
+        assert naming("disk").search(window.notice.text())
         finish(window)
         assert not window.notice.text()
         assert window.sections.strip._state.text().endswith(" · read from the disk")
@@ -108,11 +109,11 @@ def test_how_the_next_run_goes_is_said_as_its_plan_changes(
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with open_window(theme, tmp_path / "other", large) as window:
         label = window.sections.forecast.label
-        wait_until(lambda: "documents are read from the disk, all at once" in label.text())
-        assert label.text().endswith("budget 1.0 MB.")
+        wait_until(lambda: naming("documents disk").search(label.text()))
+        assert label.text().endswith("limit 1.0 MB.")
         assert not window.sections.forecast.refusal
         window.models.memory_budget.ask("3MB")
-        wait_until(lambda: label.text().endswith("budget 3.0 MB."))
+        wait_until(lambda: label.text().endswith("limit 3.0 MB."))
         window.session.change("kernel", method="kernel-rankrls", parameters={"n_basis": None})
         wait_until(lambda: "Kernel RankRLS needs" in label.text())
         assert label.property("role") == "error"
@@ -141,10 +142,10 @@ def test_the_budget_is_asked_for_kept_and_in_force(
     monkeypatch.setattr(QInputDialog, "exec", answer)
     with open_window(theme, tmp_path / "config") as window:
         action = window.commands.submenus["backend"].actions()[-1]
-        assert action.text() == "&Memory for data: half of what is free…"
+        assert action.text() == "&Memory limit: half of the free memory…"
         action.trigger()
         assert asked[1].endswith("Expected a size of at least 1MB, such as 4GB or 500MB, got much.")
-        assert action.text() == "&Memory for data: 1MB…"
+        assert action.text() == "&Memory limit: 1MB…"
         action.trigger()
         assert window.models.memory_budget.asked == "1MB"
         window.open_path(str(large))

@@ -48,17 +48,17 @@ def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, 
     for chosen in (data, study):  # noqa: B007 - the file dialog answers it
         table.save_as()
         PlotMenu(plot).save_as()
-    assert len(said) == 6 and all("which is read" in sentence for sentence in said), said
+    assert len(said) == 6 and all("overwrite the input" in sentence for sentence in said), said
 
     figures = exports.figure_dialog(plot)
     assert figures is not None
     figures.save(data)
-    assert "which is read" in figures._message.text()
+    assert "overwrite the input" in figures._message.text()
     dialog = exports.dialog()
     dialog._path.setText(str(data))
     dialog.save()
     dialog.save()
-    assert "which is read" in dialog._message.text()
+    assert "overwrite the input" in dialog._message.text()
     for made in (figures, dialog):
         made.deleteLater()
     with pytest.raises(OutputError):

@@ -42,7 +42,7 @@ def test_a_study_that_cannot_grow_any_more(
     record = window.runs.records[0]
     assert record.state is RunState.FAILED
     assert window.notice.text().startswith(str(tmp_path / "studies"))
-    assert window.notice.text().endswith("is full; what was stored before is safe.")
+    assert window.notice.text().endswith("is full; data stored before are safe.")
     window.commands["go_on"].trigger()
     wait_until(lambda: record.state is RunState.DONE)
     settle(window)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import started
 
 _HEAVY = (
     *("sklearn", "joblib", "pandas", "pyarrow", "matplotlib", "lightgbm"),
-    *("scipy.linalg", "scipy.sparse", "scipy.stats", "scipy.optimize", "scipy.special"),
+    *("scipy.sparse", "scipy.stats", "scipy.optimize", "scipy.special"),
     "PySide6.QtNetwork",
 )
 _MOST_MEGABYTES = 300  # 210 were measured on Linux, and 224 with MQ2008 open
@@ -51,22 +49,8 @@ app.main([])
 @pytest.fixture(scope="module")
 def at_rest(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], int, float]:
     """What a window says of itself that has the sample open and nothing to do."""
-    folder = tmp_path_factory.mktemp("window")
-    environment = {
-        **os.environ,
-        "RANKSTUDIO_CONFIG_DIR": str(folder),
-        "RANKSTUDIO_DATA_DIR": str(folder),
-        "QT_QPA_PLATFORM": "offscreen",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", _AT_REST],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=True,
-        timeout=300,
-    )
-    modules, lines, megabytes = ast.literal_eval(done.stdout)
+    printed, _ = started(_AT_REST, tmp_path_factory.mktemp("window"))
+    modules, lines, megabytes = ast.literal_eval(printed)
     return modules, lines, megabytes
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from windows import finish, open_window, settle
+from wording import naming
 
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process.crash import CrashReports, log_to_file
@@ -30,8 +31,8 @@ def test_a_run_is_done_and_what_cannot_be_kept_is_said_once(
         settle(window)
         assert [record.state for record in window.runs.records] == [RunState.DONE] * 2
     assert len(said) == 2
-    assert any(text.startswith("Runs are not kept, and end with the window: ") for text in said)
-    assert any("the plan could not be kept" in text for text in said)
+    assert any(text.startswith("Runs are not stored and are lost when the window closes: ") for text in said)
+    assert any(naming("plan").search(text) for text in said)
     assert all(str(home) in text for text in said)
     assert home.read_text() == "a file where the folder should be"
 

@@ -168,7 +168,7 @@ def test_a_question_shows_it_as_text(
         finish(window)
         window.removal.ask(window.runs.records[0])
     assert len(questions) == 1
-    assert EVIL in shown(questions[0])
+    assert EVIL in shown(plain(questions[0]))
 
 
 def test_labels_are_made_plain_in_one_place() -> None:

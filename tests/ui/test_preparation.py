@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from processes import started
 from waiting import wait_until
 from windows import finish, open_window, write_folds
 
@@ -34,8 +32,7 @@ def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(theme: T
         compiling.join()
         wait_until(lambda: window.status.text() != "Ready")
         sentence = window.status.text()
-        assert sentence.startswith("Preparing: kernel ")
-        assert sentence.endswith("(once on this computer)")
+        assert sentence.startswith("Compiling for this computer (first use only): kernel ")
         assert _says(window) == (sentence, sentence, sentence)
         window.models.preparing.emit("")
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
@@ -50,7 +47,9 @@ def test_what_a_task_compiles_is_said_until_the_task_is_done(theme: Theme, tmp_p
             compiled.wait(60)
 
         worker.task("something", compile_something, on_done=lambda _: None)
-        wait_until(lambda: window.status.text() == "Preparing: kernel tied_pairs (once on this computer)")
+        wait_until(
+            lambda: window.status.text() == "Compiling for this computer (first use only): kernel tied_pairs"
+        )
         compiled.set()
         wait_until(lambda: not worker.jobs)
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
@@ -139,13 +138,4 @@ def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_pa
         "model = RankRLS().fit(frame.iloc[:, 2:], data.y, qid=data.qid)\n"
         "print(list(model.feature_names_in_) == list(data.feature_names))\n"
     )
-    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-        timeout=300,
-    )
-    assert (done.stdout, done.stderr) == ("[]\nTrue\n", "")
+    assert started(text, tmp_path) == ("[]\nTrue\n", "")

@@ -214,7 +214,7 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
         wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
         assert window.notice.text() == (
             "Greedy RankRLS on Small failed unexpectedly: RuntimeError: the matrix is upside down. "
-            "The details are in the log."
+            "See the log for details."
         )
         assert window.runs.records[0].paths  # what it had finished is kept
         window.runs._runner = slowly

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
 from windows import open_window, settle, write_folds
+from wording import naming
 
 from rankstudio.engine.data import folders
 from rankstudio.engine.errors import Cancelled
@@ -51,7 +52,7 @@ def test_the_parts_of_a_fold_dropped_together_open_as_one(empty: MainWindow, fol
     [fold] = empty.session.dataset.folds
     assert (fold.number, list(fold.parts)) == (2, ["train", "vali", "test"])
     drop(empty, folds / "Fold1" / "train.txt", folds / "Fold2" / "test.txt")
-    assert "expected one, or all parts of one fold" in empty.notice.text()
+    assert naming("fold parts").search(empty.notice.text())
     settle(empty)
 
 
@@ -70,7 +71,7 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
     window.open_path(str(bad))
     wait_until(window.notice.text)
-    assert "bad.txt, line 2, column" in window.notice.text()
+    assert naming("bad.txt 2").search(window.notice.text())
     assert "abc" in window.notice.text()
     assert window.notice.accessibleName().startswith("error: ")
     assert window.session.dataset is before
@@ -154,7 +155,7 @@ def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: 
     data.rename(tmp_path / "Elsewhere")
     with open_window(theme, config) as window:
         window.open_controller.restore()
-        assert "Gone was open the last time and is no longer there." in window.notice.text()
+        assert naming("Gone").search(window.notice.text())
         assert window.welcome.isVisible()
 
 
@@ -170,7 +171,7 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_F1)
     assert window.help.guide is not None
     assert window.help.guide.isVisible()
-    assert window.help.guide._browser.toPlainText().startswith("The window")
+    assert window.help.guide._browser.toPlainText().startswith("Run a first selection")
     window.help.guide.close()
     settle(window)
 

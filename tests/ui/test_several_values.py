@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
 from windows import N_FEATURES, finish, open_window, settle
+from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -94,9 +95,9 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
     type_into(size, "2..4, all")
     assert window.session.plan.parameters["n_features_to_select"] == (2, 3, 4, None)
     assert size.editor.text() == "2, 3, 4, all"
-    assert "with commas between them" in size.editor.toolTip()
+    assert "Separate several values by commas" in size.editor.toolTip()
     type_into(size, "2, 2")
-    assert "each value once, found 2 twice" in size.error.text()
+    assert naming("2 value").search(size.error.text())
     size.reset_button.click()
     assert window.session.plan.parameters["n_features_to_select"] is None
     pins = form.field("pinned")
@@ -124,7 +125,7 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
 def test_several_choices_are_ticked(window: MainWindow) -> None:
     form = window.sections.method.form
     search = form.field("search")
-    pick(form, "search", "tick several")
+    pick(form, "search", "select several")
     menu = search.menu()
     assert menu.isVisible()
     assert (search.editor.currentText(), search.value) == ("forward", "forward")
@@ -135,12 +136,12 @@ def test_several_choices_are_ticked(window: MainWindow) -> None:
     menu.close()
     assert window.session.plan.parameters["search"] == ("forward", "floating")
     assert search.editor.currentText() == "forward, floating"
-    pick(form, "search", "tick several")
+    pick(form, "search", "select several")
     for box in boxes.values():
         box.setChecked(False)
     menu.close()  # nothing ticked is no answer
     assert window.session.plan.parameters["search"] == ("forward", "floating")
-    pick(form, "search", "tick several")
+    pick(form, "search", "select several")
     boxes["forward"].click()
     menu.close()
     assert window.session.plan.parameters["search"] == "floating"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -37,14 +37,10 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def form(app: QApplication, theme: Theme) -> Iterator[MethodForm]:
-    made = MethodForm(theme)
-    made.resize(280, 700)
-    made.show()
+def form(theme: Theme, stage: Callable[..., MethodForm]) -> MethodForm:
+    made = stage(MethodForm(theme), 280, 700)
     QApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
+    return made
 
 
 def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) -> None:

@@ -15,7 +15,7 @@ from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished
-from rankstudio.engine.steps import Note
+from rankstudio.engine.support.work import Note
 from rankstudio.ui.background.on_demand import OnDemand
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run

@@ -22,72 +22,74 @@ if TYPE_CHECKING:
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
 
-HELP = "put the runs of studies side by side, with paired tests"
+HELP = "compare the runs of studies, with paired tests"
 DESCRIPTION = """\
-Compare the finished runs of studies, a table for each dataset: averages over the folds, and paired tests over
-all test queries against the run with the best average, or the one that is named.
+Compare the completed runs of studies. The table of each dataset has averages over the folds and paired tests
+over all test queries against the best run, or against the run given by --against.
 
   rankstudio compare results/study.rankstudio
   rankstudio compare a.rankstudio b.rankstudio --measure NDCG@10 --against 2
   rankstudio compare results/study.rankstudio --out tests.md
   rankstudio compare a.rankstudio b.rankstudio --measures MAP,NDCG@10,ERR --bold --marks --out table.tex
 
-Under it stand how much the features that the folds selected agree, the models that no other one beats in both
-size and measure, and what pinned and banned features changed, where there are runs with them and without.
+Further tables show the selection stability across folds, the Pareto front of size and measure, and the effect
+of pinned and banned features.
 
-With one of the options of a table for print it is one table instead, as papers have it: a row for each
-method, a column for each measure, fold or dataset, several datasets side by side."""
+The options under "table for publication" print a single table instead, with one row per method and one
+column per measure, fold or dataset."""
 
 EPILOG = """\
 columns:
-  k                   features of the chosen models, over the folds
-  difference          the run's mean over the queries minus that of the reference
-  95 % interval       of the difference, by a bootstrap over the queries
-  p (t)               two-sided, of Student's paired t
-  p (W)               two-sided, of Wilcoxon's signed ranks; queries without a difference are left out
-  p                   two-sided, of Fisher's randomisation test
+  k                   number of features of the chosen models, over the folds
+  difference          mean over the queries, run minus reference
+  95 % interval       bootstrap interval of the difference, over the queries
+  p (t)               Student's paired t-test, two-sided
+  p (W)               Wilcoxon signed-rank test, two-sided; queries without a difference are left out
+  p                   Fisher's randomization test, two-sided
   p (t, Holm),
-  p (W, Holm),        each corrected by Holm for all runs that are compared with the reference by this measure
+  p (W, Holm),        Holm correction for all runs compared with the reference by this measure
   p (Holm)
-  better/equal/worse  in how many queries the run is so
+  better/equal/worse  number of queries in which the run is better, equal or worse
 
-CSV has one row a run with all digits, and JSON has everything; LaTeX needs the package booktabs. Runs that
-are one and the same, run twice or in two studies, count once in Holm's family.
+CSV has one row per run with all digits; JSON has all values; LaTeX needs the package booktabs. Identical runs
+count once in the Holm correction.
 
-a table for print:
-  A mark says how sure the difference to one row is, by Fisher's randomisation over all test queries or what
-  --test names, corrected by Holm for the rows of the column; test, correction and number of hypotheses stand
-  in a note under the table. That row is the best of the first column, or what --against names: its number,
-  its title or its method. Measures that a run did not report are computed from the scores of its models on
-  the data where the run had them. While the test part of a study is sealed, its numbers are of the
-  validation part.
-  In CSV, TSV, Excel and Parquet numbers have all digits unless --digits says how many; Excel and Parquet need
-  the extras excel and parquet."""
+table for publication:
+  Marks show significant differences from the reference row: Fisher's randomization test over all test
+  queries, or --test, with Holm correction for the rows of a column. A note under the table gives the test,
+  the correction and the number of hypotheses. The reference is the best row of the first column, or the row
+  given by --against: a number, title or method.
+  Measures that a run did not report are computed from its models on the original data. While the test part
+  of a study is sealed, validation measures are shown.
+  CSV, TSV, Excel and Parquet have all digits unless --digits is given; Excel and Parquet need the extras
+  "excel" and "parquet"."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
-    parser.add_argument("--measure", help="what to compare by; the measure that chose by default")
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
+    parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
     parser.add_argument(
         "--against",
         metavar="RUN",
-        help="the run to compare with: its number in the table, or its method, such as gas or gas/ranksvm "
-        "(ranked by RankSVM); the best by default",
+        help="reference run: its number in the table, or its method, such as gas or gas/ranksvm "
+        "(final ranker RankSVM); the best by default",
     )
-    parser.add_argument("--data", metavar="NAME", help="only the runs on the dataset of this name")
-    parser.add_argument("--seed", type=int, default=0, help="of the randomisation and the bootstrap")
+    parser.add_argument("--data", metavar="NAME", help="compare only the runs on this dataset")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the randomization and the bootstrap")
     add_table_options(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=FORMATS, help="what to print or write; text by default")
-    form.add_argument("--markdown", action="store_const", const="markdown", dest="format", help="in Markdown")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="as JSON")
+    form.add_argument("--format", choices=FORMATS, help="output format; text by default")
+    form.add_argument(
+        "--markdown", action="store_const", const="markdown", dest="format", help="print Markdown"
+    )
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="print JSON")
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help=f"write it to a file; its ending, one of {', '.join(FORMATS.values())}, or of a table for print "
-        "one of --to, says how; - prints it",
+        help=f"write to a file; its ending determines the format: {', '.join(FORMATS.values())}, or for a "
+        "table for publication the endings under --to; - prints it",
     )
     add_force_option(parser)
 
@@ -126,7 +128,7 @@ def _form(given: str | None, out: Path | None) -> str:
         if out.suffix.lower() == ending:
             return form
     endings = ", ".join(FORMATS.values())
-    raise PlanError(f"--out: expected a file that ends with one of {endings}, or a --format, got {out}.")
+    raise PlanError(f"--out: expected a file ending in one of {endings}, or --format, got {out}.")
 
 
 def _finished(args: argparse.Namespace) -> list[RunResult]:
@@ -151,7 +153,7 @@ def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunCom
     chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
     several = {name: own for name, own in chosen.items() if len(own) > 1}
     for name in chosen.keys() - several.keys() if several else ():
-        print(f"Note: {name} has one finished run, and nothing to compare it with.", file=sys.stderr)
+        print(f"Note: {name} is left out: it has only one completed run.", file=sys.stderr)
     if not several:
         compare_runs(next(iter(chosen.values()), []))  # says what is missing
     return [compare_runs(own, args.measure, against, args.seed) for own in several.values()]

@@ -6,16 +6,16 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-HELP = "print the script that completes rankstudio's words in a shell"
+HELP = "print a shell completion script"
 DESCRIPTION = """\
-Print a script for a shell that completes commands, options, their choices and names of files.
+Print a script that completes commands, options, choices and file names in a shell.
 
   rankstudio completion bash     for ~/.local/share/bash-completion/completions/rankstudio
   rankstudio completion zsh      for _rankstudio in a folder of $fpath
   rankstudio completion fish     for ~/.config/fish/completions/rankstudio.fish
   rankstudio completion tcsh     for a file that .tcshrc reads with source
 
-The next shell has it."""
+Completion is active in the next shell you start."""
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 """The shells that shtab writes scripts for."""
@@ -23,7 +23,7 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("shell", choices=SHELLS, help=f"the shell: {', '.join(SHELLS)}")
+    parser.add_argument("shell", choices=SHELLS, help=f"shell: {', '.join(SHELLS)}")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 _FROM = tuple(entry.key for entry in WRITTEN if not entry.sizes)
 
-HELP = "write data anew: in another format, scaled, cut down, in other folds"
+HELP = "convert data: change format, scaling, features or folds"
 DESCRIPTION = """\
-Read data in any format, a file or a folder of folds, and write them in the format that the ending of OUT or
---to says: missing values filled, features scaled or left out, and folds made anew, as the options say.
+Convert a data file or a folder of folds to the format given by the ending of OUT or by --to. Options fill
+missing values, scale or select features, and create folds.
 
   rankstudio convert train.txt train.parquet
   rankstudio convert MQ2008 MQ2008-csv --to csv
@@ -43,73 +43,71 @@ Read data in any format, a file or a folder of folds, and write them in the form
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
   rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
-Of judgements and runs, the documents are those with a judgement: what a run did not retrieve of them is a
-missing value, and what was retrieved without a judgement is left out.
+TREC data contain the judged documents only. A judged document that a run did not retrieve has a missing
+value; a retrieved document without a judgement is left out.
 
-One file becomes one file, unless a protocol makes folds of it; folds are written as OUT/Fold1/train.txt and
-so on. With --renumber a table of the features is written too, with their new ids, their names and their ids
-as they were: OUT/features.csv, which names them wherever OUT is opened, or NAME.features.csv beside one file.
+One file becomes one file, unless a protocol creates folds; folds are written as OUT/Fold1/train.txt and so
+on. --renumber also writes a table of new ids, names and original ids: OUT/features.csv for folds, or
+NAME.features.csv for one file. RankStudio reads the names from OUT/features.csv when it opens OUT.
 
-A name that ends with .gz, .bz2, .xz or .zst is packed. Numbers are written so that the same ones are read
-back; what a format cannot keep, such as comments, is said. No file that is there is replaced, not even DATA
-by itself, but with --force."""
+Endings .gz, .bz2, .xz and .zst compress the file. Numbers are written without loss; a note lists what the
+format cannot store, such as comments. Existing files are overwritten only with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "data", metavar="DATA", type=Path, help="a data file or a folder of folds; - reads one"
+        "data", metavar="DATA", type=Path, help="data file or folder of folds; - is standard input"
     )
-    parser.add_argument("out", metavar="OUT", type=Path, help="the file or folder to write; - prints it")
+    parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
     parser.add_argument(
         "--from",
         dest="form",
         choices=_FROM,
         metavar="FORMAT",
-        help=f"of the standard input, one of {', '.join(_FROM)}; letor when not given",
+        help=f"format of standard input: {', '.join(_FROM)}; letor by default",
     )
     parser.add_argument(
         "--to",
         choices=[entry.key for entry in WRITTEN],
         metavar="FORMAT",
-        help="; ".join(f"{entry.key}: {entry.label}" for entry in WRITTEN)
-        + "; as the ending of OUT says, else letor, when not given",
+        help="output format: "
+        + "; ".join(f"{entry.key}: {entry.label}" for entry in WRITTEN)
+        + "; by default the format of OUT's ending, else letor",
     )
     parser.add_argument(
         "--qrels",
         action="store_true",
-        help="DATA is a file of TREC's judgements, with the runs of --run, or those of a collection, as in "
-        "ir_datasets:msmarco-passage/dev (extra ir-datasets)",
+        help="DATA is a TREC judgement file, or a collection such as ir_datasets:msmarco-passage/dev (extra "
+        '"ir-datasets"); give the runs with --run',
     )
     parser.add_argument(
         "--run",
         dest="runs",
         action="append",
         metavar="NAME=FILE",
-        help="a run of TREC for the judgements DATA, whose scores are feature NAME; one for each run",
+        help="TREC run for the judgements DATA; its scores become feature NAME; repeatable",
     )
-    parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all when not given")
+    parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
     parser.add_argument(
         "--missing",
         choices=("query_min", "zero", "refuse"),
         default="query_min",
-        help="what missing values become",
+        help="treatment of missing values",
     )
     parser.add_argument(
         "--normalize", choices=("none", "query_minmax"), default="none", help="scaling within each query"
     )
     parser.add_argument(
-        "--protocol", default="given", help="how folds come about: given, 5-fold, split 60/20/20"
+        "--protocol", default="given", help="protocol that creates folds: given, 5-fold, split 60/20/20 …"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of folds made anew; 0 by default")
-    parser.add_argument("--no-comments", action="store_true", help="leave the comments out")
-    add_column_options(parser.add_argument_group("what the columns of tables are"))
+    parser.add_argument("--seed", type=int, default=0, help="seed of the protocol; 0 by default")
+    parser.add_argument("--no-comments", action="store_true", help="omit comments")
+    add_column_options(parser.add_argument_group("columns of tables"))
     add_force_option(parser)
     add_memory_option(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="print what was written, and how large it is, as JSON"
-    )
+    parser.add_argument("--json", action="store_true", help="print the written files and their sizes as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -152,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
         written.append({"path": str(part.path), **sizes})
         lost |= dict.fromkeys(part.losses)
     if lost:
-        print(f"Note: {form.label} keeps no {', no '.join(lost)}.", file=sys.stderr)
+        print(f"Note: {form.label} cannot store {', '.join(lost)}; not written.", file=sys.stderr)
     if args.json:
         print(as_json(written))
     return 0
@@ -163,15 +161,15 @@ def _form(args: argparse.Namespace) -> DataFormat:
     form = BY_KEY[args.to] if args.to else format_of_name(args.out.name)
     refuse_output_with_json(args)
     if is_standard(args.out) and (form.sizes or args.renumber):
-        what = "--renumber writes" if args.renumber else f"{form.label} is"
-        raise PlanError(f"OUT: expected a file, as {what} two files, got -.")
+        what = "--renumber writes" if args.renumber else f"{form.label} has"
+        raise PlanError(f"OUT: expected a file, because {what} two files, got -.")
     return form
 
 
 def _source(args: argparse.Namespace) -> Path:
     """Return the data to read; of the standard input with the ending of its format."""
     if args.form and not is_standard(args.data):
-        raise PlanError(f"--from: expected - as DATA beside it, as files tell their format, got {args.data}.")
+        raise PlanError(f"--from: only for standard input (DATA is -), got {args.data}. Omit --from.")
     return input_file(args.data, BY_KEY[args.form or "letor"].ending)
 
 
@@ -190,7 +188,7 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
     from rankstudio.engine.data.formats.collection import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
-        raise PlanError("--qrels: expected --run with a run of TREC, as in --run bm25=run.txt, found none.")
+        raise PlanError("--qrels: expected at least one TREC run, as in --run bm25=run.txt, got none.")
     return None if args.runs is None else by_name(args.runs, "--run", "bm25=run.txt")
 
 
@@ -213,7 +211,7 @@ def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
         return selected_features(args.selected, args.number, args.fold)
     for option, value in (("--selected-run", args.number), ("--selected-fold", args.fold)):
         if value is not None:
-            raise PlanError(f"{option}: expected --selected beside it, got none.")
+            raise PlanError(f"{option}: only with --selected. Add --selected, or omit {option}.")
     if args.features is None:
         return None
     text = str(args.features)
@@ -222,5 +220,5 @@ def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
     except ValueError:
         ids = ()
     if not ids or len(set(ids)) != len(ids):
-        raise PlanError(f"--features: expected ids such as 39,23, each once, got {text!r}.")
+        raise PlanError(f"--features: expected distinct ids such as 39,23, got {text!r}.")
     return ids

@@ -20,17 +20,18 @@ from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measu
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
 
-HELP = "measure a file of scores, or a model: MAP, P@k, NDCG@k and others"
+HELP = "evaluate a score file or a model: MAP, P@k, NDCG@k and others"
 DESCRIPTION = """\
-Measure a ranking that any program made: DATA has the documents with their relevance labels and queries,
-SCORES has one score a line, for the documents in the order of DATA; the greatest score ranks first. A model
-that RankStudio wrote scores them itself.
+Evaluate a ranking from any program. DATA contains the documents with relevance labels and query ids. SCORES
+contains one score per line, in document order; the highest score ranks first. --model evaluates a RankStudio
+model instead.
 
   rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
   rankstudio evaluate test.txt --model results/models/fold1.json
 
-Programs agree on the names of measures, not on their values: the convention says whose values these are."""
+Programs define the same measures differently. The evaluation convention determines which definition is
+used."""
 
 
 def _epilog() -> str:
@@ -55,33 +56,32 @@ EPILOG = _epilog()
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "data", metavar="DATA", type=Path, help="a LETOR file; only a model uses its features"
+        "data", metavar="DATA", type=Path, help="data file; its features are used only with --model"
     )
     parser.add_argument(
-        "scores", metavar="SCORES", type=Path, nargs="?", help="a text file, one score a line"
+        "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
     )
-    parser.add_argument("--model", metavar="MODEL", type=Path, help="a model, as JSON, in place of SCORES")
+    parser.add_argument("--model", metavar="MODEL", type=Path, help="JSON model to use instead of SCORES")
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
-        help="whose measures to compute (see below); by default what is usual for the data: mslr for "
-        "MSLR-WEB, letor3 for the datasets of LETOR 3.0, letor4 for all others",
+        help="evaluation convention (see below); by default mslr for MSLR-WEB, letor3 for the LETOR 3.0 "
+        "datasets and letor4 for other data",
     )
     parser.add_argument(
         "--measures",
         metavar="NAMES",
-        help="measures (see below) with commas between; what LETOR's own script prints by default: "
-        "NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP",
+        help="comma-separated measures (see below); by default those of the LETOR script: NDCG@1 … NDCG@10, "
+        "MeanNDCG, P@1 … P@10 and MAP",
     )
     parser.add_argument(
         "--greatest-grade",
         metavar="LABEL",
         type=float,
-        help="the greatest label of the dataset that DATA is a part of, on which ERR depends; by default the "
-        "greatest label in DATA",
+        help="greatest label of the whole dataset, used by ERR; by default the greatest label in DATA",
     )
-    add_column_options(parser.add_argument_group("what the columns of tables are"))
-    parser.add_argument("--per-query", action="store_true", help="also print the measures of every query")
+    add_column_options(parser.add_argument_group("columns of tables"))
+    parser.add_argument("--per-query", action="store_true", help="also print the measures of each query")
     add_memory_option(parser)
     parser.add_argument(
         "--json",
@@ -93,18 +93,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.score_evaluation import evaluate_files, evaluate_model
+    from rankstudio.engine.analysis.score_evaluation import evaluate_file
 
     if (args.scores is None) == (args.model is None):
-        raise ParameterError("SCORES", "both" if args.scores else "nothing", "a file of scores or --model")
+        raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
-    evaluated, source = (evaluate_files, args.scores) if args.scores else (evaluate_model, args.model)
+    source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
-        raise ParameterError("SCORES", "-", "a file, as DATA is the standard input already")
+        raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
     read, scored = input_file(args.data), input_file(source)
-    result, data, notes = evaluated(
-        read, scored, args.convention, measures, columns_from(args), args.greatest_grade
+    told = columns_from(args), args.greatest_grade
+    result, data, notes = evaluate_file(
+        read, scored, args.convention, measures, *told, model=args.scores is None
     )
     for note in notes:
         print(f"Note: {note}", file=sys.stderr)
@@ -114,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
         print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
         graded = any(one.kind is MeasureKind.ERR for one in measures)
-        grade = f", ERR with the greatest grade {result.greatest_grade:g}" if graded else ""
+        grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         print(f"{result.convention.label} convention{grade}")
         print()
         print(averages_as_text(result, measures))
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
 def _split(text: str) -> tuple[str, ...]:
     names = tuple(name for name in (part.strip() for part in text.split(",")) if name)
     if not names:
-        raise ParameterError("--measures", text, "names of measures with commas between")
+        raise ParameterError("--measures", text, "comma-separated names of measures")
     return names
 
 

@@ -20,17 +20,16 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.models import Model
     from rankstudio.engine.export.proof import RankingProof
 
-HELP = "write a model in the format of another program"
+HELP = "export a model to the format of another program"
 DESCRIPTION = """\
-Write a model that RankStudio wrote in the format of another program. What was written is read back by a
-reader of its own and ranks the documents of the test part, and how many queries it ranks as the model does is
-told.
+Export a RankStudio model to the format of another program. The export is then verified: an independent reader
+loads the file, ranks the test documents, and the number of identically ranked queries is printed.
 
   rankstudio export results/models/fold1.json --to ranklib --out fold1.txt
   rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
   rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
 
-Without --data the documents are those of the model's plan, where they are there."""
+Without --data, the data of the model's plan are used if they are available."""
 
 
 def _epilog() -> str:
@@ -38,7 +37,9 @@ def _epilog() -> str:
     lines = ["formats:"]
     for form in MODEL_FORMATS.values():
         limits = (
-            [] if form.linear and form.trees else ["Trees only." if form.trees else "Weighted sums only."]
+            []
+            if form.linear and form.trees
+            else ["Tree models only." if form.trees else "Linear models only."]
         )
         extra = [f'Needs the extra "{form.extra}".'] if form.extra else []
         text = " ".join([form.summary, *limits, *extra])
@@ -53,16 +54,16 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a model, as JSON")
+    parser.add_argument("model", metavar="MODEL", type=Path, help="JSON model")
     parser.add_argument(
         "--to", metavar="FORMAT", choices=list(MODEL_FORMATS), required=True, help="format (see below)"
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file; - prints it")
-    parser.add_argument("--data", type=Path, help="a LETOR file or a folder of folds to try it on")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
+    parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
     add_memory_option(parser)
-    parser.add_argument("--no-proof", action="store_true", help="write it only")
+    parser.add_argument("--no-proof", action="store_true", help="skip the verification")
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print what was written and found as JSON")
+    parser.add_argument("--json", action="store_true", help="print files and verification as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     written: list[str] = []
     if is_standard(args.out):
         if len(files) > 1:
-            raise PlanError(f"--out: expected a file, as {form.label} has {len(files)} of them, got -.")
+            raise PlanError(f"--out: expected a file, because {form.label} has {len(files)} files, got -.")
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_of(model))
         written = [str(path) for path in form.save(args.out, files)]
@@ -138,4 +139,4 @@ def _documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingData
 
 
 def _sentence(proof: RankingProof, where: str) -> str:
-    return f"{proof.sentence} Tried on {where}." if where and not proof.failure else proof.sentence
+    return f"{proof.sentence} Data: {where}." if where and not proof.failure else proof.sentence

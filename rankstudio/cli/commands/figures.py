@@ -16,67 +16,65 @@ from rankstudio.engine.errors import ParameterError
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.study_figures import StudyFigure
 
-HELP = "write the figures of a study for print"
+HELP = "write the figures of a study for publication"
 DESCRIPTION = """\
-Write the figures of a study as a paper prints them: of its runs on each dataset, the validation curves over
-each other, size against measure, and differences with their intervals; of each run, validation and criterion
-by size, a map of parameters and size, the features by fold, how alike the folds are, and the candidates.
+Write the figures of a study for publication. Per dataset: validation curves of the runs, size against
+measure, and differences with intervals. Per run: validation measure and criterion by size, a map of
+parameters and size, features by fold, similarity of the folds, and candidates.
 
   rankstudio figures results/study.rankstudio --list
   rankstudio figures results/study.rankstudio --width 85mm --to pdf --out figures
   rankstudio figures results/study.rankstudio --only curves,map --width page --to svg,csv --out wide
 
-Beside each figure there is a text of the same name with its caption: data, method, parameters, measure,
-convention, seed and versions. The same study gives the same bytes, here and in the window."""
+Each figure has a text file of the same name with its caption: data, method, parameters, measure, convention,
+seed and versions. The window writes identical files."""
 
 EPILOG = """\
 widths:
-  column  85 mm, text of 8 pt        slide   254 mm, text of 18 pt
-  page    178 mm, text of 8 pt       poster  400 mm, text of 28 pt
+  column  85 mm, 8 pt text        slide   254 mm, 18 pt text
+  page    178 mm, 8 pt text       poster  400 mm, 28 pt text
 
 formats:
-  pdf     vectors, with the font embedded; what is copied from it is what is read
-  svg     vectors, with texts as texts
-  png     a picture with --dpi
-  csv     the values that are shown
+  pdf     vector graphics with embedded fonts and selectable text
+  svg     vector graphics with editable text
+  png     image with the resolution of --dpi
+  csv     the plotted values
 
-While the test part of a study is sealed, no number of it is in a figure. Bands need the documents: they are
-read from where the runs had them, and left out where they changed or are gone."""
+While the test part of a study is sealed, the figures show no test measures. Confidence bands need the data:
+they are read from their original place, and the bands are left out if the data changed or are missing."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("study", type=Path, metavar="STUDY", help="a study's file")
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; created if it does not exist")
+    parser.add_argument("--list", action="store_true", help="list the names of the figures without writing")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write to, made where it is missing"
-    )
-    parser.add_argument("--list", action="store_true", help="print the names of the figures, and write none")
-    parser.add_argument(
-        "--only", metavar="NAMES", help="which ones, separated by commas; a name's end will do: validation"
+        "--only", metavar="NAMES", help="comma-separated figures; the end of a name is enough: validation"
     )
     parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
     parser.add_argument(
         "--width",
         default="column",
         metavar="WIDTH",
-        help="a length such as 85mm or 3.5in, or a name from below (default: column)",
+        help="length such as 85mm or 3.5in, or a name from below (default: column)",
     )
-    parser.add_argument("--height", metavar="HEIGHT", help="a length; else what suits each figure")
+    parser.add_argument("--height", metavar="HEIGHT", help="length; by default it depends on the figure")
     parser.add_argument(
-        "--font", type=float, metavar="POINTS", help="size of the text; else what suits the width"
+        "--font", type=float, metavar="POINTS", help="text size; by default it depends on the width"
     )
     parser.add_argument(
         "--colors",
         choices=("light", "print"),
         default="light",
-        help="those of the screen, or dark ones told apart in grey too, with markers (default: light)",
+        help="light: screen colors; print: dark colors and markers, readable in grayscale (default: light)",
     )
-    parser.add_argument("--dpi", type=float, default=300.0, help="dots an inch of a PNG (default: 300)")
-    parser.add_argument("--measure", help="which measure to show; the one that chose by default")
+    parser.add_argument("--dpi", type=float, default=300.0, help="PNG resolution (default: 300)")
+    parser.add_argument("--measure", help="measure to show; the selection criterion by default")
     parser.add_argument(
-        "--without-data", action="store_true", help="read no documents, and leave out what needs them"
+        "--without-data", action="store_true", help="do not read the data; omit the bands that need them"
     )
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+    parser.add_argument("--json", action="store_true", help="print the written files as JSON")
     add_force_option(parser)
 
 
@@ -95,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     if not 30 <= args.dpi <= 2400:
         raise ParameterError("dpi", args.dpi, "a number from 30 to 2400")
     if args.out is None and not args.list:
-        raise ParameterError("out", "nothing", "the folder to write to, or --list")
+        raise ParameterError("out", "nothing", "an output folder, or --list")
     name = measure(args.measure).name if args.measure else ""
     with Study.open(args.study, reading=True) as study:
         tell_damage(study, study.runs())

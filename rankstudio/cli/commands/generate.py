@@ -12,33 +12,35 @@ from rankstudio.cli.step_counter import last_state
 
 INTERRUPTED = 130
 
-HELP = "write made-up data of any size, to try out what a computer can do"
+HELP = "generate synthetic data of any size"
 DESCRIPTION = """\
-Write train.txt, vali.txt and test.txt in FOLDER, LETOR text in the manner of MSLR-WEB30K: counts, shares and
-scores, graded from 0 to 4, 60, 20 and 20 percent of the queries. Some features tell much of relevance, some
-little, every eighth nothing. Equal options give equal files.
+Generate synthetic data that resemble MSLR-WEB30K: train.txt, vali.txt and test.txt in FOLDER, in LETOR
+format, with 60, 20 and 20 percent of the queries and grades from 0 to 4. Features differ in how strongly they
+predict relevance; every eighth is noise. The same options give identical files.
 
   rankstudio generate made-up                                     as large as MSLR-WEB30K: 5 GB
   rankstudio generate made-up --documents 12e6 --queries 1e5
   rankstudio generate made-up --documents 2e4 --queries 200 --features 30 --seed 7
 
-No file that is there is replaced but with --force."""
+Existing files are overwritten only with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="where to; made where it is missing")
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="output folder; created if it does not exist"
+    )
     for option, default, what in (
-        ("--documents", 3_771_125, "how many documents all queries have together"),
-        ("--queries", 31_531, "how many queries"),
-        ("--features", 136, "how many features"),
-        ("--seed", 0, "another one gives other data"),
+        ("--documents", 3_771_125, "total number of documents"),
+        ("--queries", 31_531, "number of queries"),
+        ("--features", 136, "number of features"),
+        ("--seed", 0, "random seed"),
     ):
         parser.add_argument(
             option, type=_whole_number, default=default, metavar="N", help=f"{what}; {default:,} by default"
         )
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+    parser.add_argument("--json", action="store_true", help="print the written files as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
-HELP = "simulate how far held-out estimates are from the truth"
+HELP = "simulate bias and variance of held-out estimates"
 DESCRIPTION = """\
-Simulate how far held-out estimates are from what they estimate (Airola 2011, chapter 5). Each has a command.
+Simulate bias and variance of held-out estimates (Airola 2011, chapter 5). Each simulation is a subcommand.
 
   rankstudio lab auc --shift 0.5 --repetitions 1000
   rankstudio lab auc --examples 100 --positive 0.1 --repetitions 100 --json
@@ -38,50 +38,48 @@ Simulate how far held-out estimates are from what they estimate (Airola 2011, ch
   rankstudio lab selection all.txt --queries 10 --features 3 --measure NDCG@10 --repetitions 5 --json
   rankstudio lab selection all.txt --queries 10 --kernel rbf --measure AUC --vary lambda --values 2^-10..2^4
 
-The bias is the mean of estimate minus truth, beside it its standard error; sd is the standard deviation of
-that difference, for the very model (conditional) and for the mean of all models. With --vary the same follows
-for other values of one quantity. Ctrl+C prints what the repetitions so far say."""
+The bias is the mean of estimate minus truth, with its standard error. sd is the standard deviation of this
+difference, for the individual model (conditional) and for the mean of all models (unconditional). --vary
+repeats the simulation for other values of one quantity. Ctrl+C stops and prints the results so far."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     commands = parser.add_subparsers(title="simulations", metavar="SIMULATION", required=True, dest="what")
     auc = commands.add_parser(
-        "auc", help="AUC of regularised least squares on two normal classes, estimated in six ways"
+        "auc", help="six AUC estimates of regularized least squares on two normal classes"
     )
     _add_parameters(auc, "auc")
     selection = commands.add_parser(
-        "selection", help="greedy RankRLS on queries drawn from real data, with all others as the truth"
+        "selection", help="greedy RankRLS on queries drawn from real data; all other queries give the truth"
     )
-    selection.add_argument(
-        "data", metavar="DATA", nargs="?", type=Path, help="a data file, or a folder of folds"
-    )
-    selection.add_argument("--sample", action="store_true", help="the bundled sample in place of DATA")
+    selection.add_argument("data", metavar="DATA", nargs="?", type=Path, help="data file or folder of folds")
+    selection.add_argument("--sample", action="store_true", help="use the bundled sample instead of DATA")
     _add_parameters(selection, "selection")
     selection.add_argument(
-        "--convention", choices=list(CONVENTIONS), help="whose measures; what is usual for the data else"
+        "--convention", choices=list(CONVENTIONS), help="evaluation convention; by default that of the data"
     )
     selection.add_argument(
-        "--no-test", action="store_true", help="draw no queries of the test part, where there is one fold"
+        "--no-test", action="store_true", help="exclude the queries of the test part (data with one fold)"
     )
-    opened = selection.add_argument_group("how the data are opened, as in a plan")
+    opened = selection.add_argument_group("opening the data, as in a plan")
     opened.add_argument("--missing", help='missing values: "query_min" (default), "zero" or "refuse"')
     opened.add_argument("--normalize", help='"none" (default) or "query_minmax"')
-    opened.add_argument("--protocol", help='folds, which order the documents: "given" by default')
-    opened.add_argument("--protocol-seed", type=int, metavar="K", help="for dealing queries to folds")
-    add_column_options(selection.add_argument_group("what the columns of tables are"))
+    opened.add_argument("--protocol", help='protocol, which determines document order; "given" by default')
+    opened.add_argument("--protocol-seed", type=int, metavar="K", help="seed of the protocol")
+    add_column_options(selection.add_argument_group("columns of tables"))
 
 
 def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     """Add the options of a simulation, from its parameters."""
     for p in PARAMETERS[kind]:
         parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_help(p))
-    varied = parser.add_argument_group("what is varied afterwards, one value after the other")
+    varied = parser.add_argument_group("varying one quantity")
     names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
-    said = f"one of {', '.join(names)}; nothing by default"
+    said = f"quantity to vary: {', '.join(names)}; none by default"
     varied.add_argument("--vary", metavar="NAME", choices=list(names), help=said)
-    usual = "; ".join(f"{p.format(p.default)} of {name}" for name, p in names.items())
-    varied.add_argument("--values", metavar="GRID", help=f"which values; by default {usual}")
+    usual = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
+    varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {usual}")
     varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_help(EACH[kind]))
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
@@ -92,7 +90,7 @@ def _help(p: Parameter) -> str:
     if p.only_with:
         with_these = ", ".join(p.only_with[1])
         only = f" Only with {p.only_with[0]} {with_these}."
-    return f"{p.label}: {p.expected}; {usual} by default. {p.help}{only}".replace("%", "%%")
+    return f"{p.label}: {p.expected}; default: {usual}. {p.help}{only}".replace("%", "%%")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -112,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         if varied is not None:
             print(_varied_tables(simulation, varied))
     if stopped:
-        print(f"Stopped after {state.done:,} of {simulation.asked:,}.", file=sys.stderr)
+        print(f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -136,9 +134,9 @@ def _simulation(
         listed = VARIED[kind][quantity]
         tried = listed.default if args.values is None else listed.validate(args.values)
         if not listed.counts(values):
-            raise ParameterError("--vary", args.vary, f"what counts with --kernel {values['kernel']}")
+            raise ParameterError("--vary", args.vary, f"a quantity used with --kernel {values['kernel']}")
     elif args.values is not None:
-        raise ParameterError("--values", args.values, "--vary beside it, with the name of a quantity")
+        raise ParameterError("--values", args.values, "--vary with the name of a quantity")
     each = _one(EACH[kind], args.each) if quantity else 0
     dataset, data = None, {}
     if kind == "selection":
@@ -162,7 +160,7 @@ def _simulation(
 def _plan(args: argparse.Namespace) -> Plan:
     """Return the plan that says which data are opened, and how."""
     if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected a data file, a folder of folds, or --sample, and one of them only.")
+        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
     told = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
     told |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
     place = SAMPLE if args.sample else str(args.data)
@@ -175,7 +173,7 @@ def _check_counting(kind: str, args: argparse.Namespace, values: Mapping[str, An
         given = getattr(args, p.name)
         if given is not None and p.only_with and not p.counts(values):
             name, needed = p.only_with
-            raise ParameterError(p.option, given, f"--{name} {' or '.join(needed)} beside it")
+            raise ParameterError(p.option, given, f"this option only with --{name} {' or '.join(needed)}")
 
 
 def _one(p: Parameter, given: str | None) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 
-HELP = "list the methods, their parameters and where they come from"
+HELP = "list the methods, their parameters and sources"
 DESCRIPTION = """\
-List the methods of the catalog, what selects and what ranks: where each comes from, and its parameters with
-their options, ranges and defaults. With a method's key, that one alone.
+List the selection methods and rankers with their sources and parameters: options, ranges and defaults. Give
+the key of a method to list only that method.
 
   rankstudio methods
   rankstudio methods greedy-rankrls
@@ -21,7 +21,7 @@ their options, ranges and defaults. With a method's key, that one alone.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("method", nargs="?", help="key of one method, such as greedy-rankrls")
+    parser.add_argument("method", nargs="?", help="key of a method, such as greedy-rankrls")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 

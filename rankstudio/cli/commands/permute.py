@@ -23,47 +23,49 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
-HELP = "repeat a selection with permuted labels: is it better than chance?"
+HELP = "run a permutation test of a selection"
 DESCRIPTION = """\
-Repeat a whole selection with the labels permuted within their queries, N times, and print for every number of
-features k the criterion, between which values 95 % of the permuted ones lie, and
-p = (1 + how many of those are as good) / (N + 1). With --preferences the documents of the
-preferences of a query change places.
+Run a permutation test of a selection: repeat it N times with the labels permuted within each query. For each
+number of features k, print the criterion, the interval that contains 95 % of the permuted criteria, and
+p = (1 + number of permuted criteria at least as good) / (N + 1). With --preferences, the documents of a
+query's preferences are permuted instead of labels.
 
   rankstudio permute MQ2008 --features 10
   rankstudio permute train.txt --features 3 --lambda 16 --permutations 99 --json
   rankstudio permute MQ2008 --folds 2 --method rankrls
   rankstudio permute MQ2008 --preferences preferences.csv
 
-Of a folder it is the training part of its first fold, or of the one that --folds names. Ctrl+C prints what
-the permutations so far say."""
+For a folder, the training part of the first fold is used, or that of the fold given by --folds. Ctrl+C stops
+and prints the results of the permutations so far."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "data", type=place_name, metavar="DATA", nargs="?", help="a data file, or a folder of folds"
+        "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
     )
-    parser.add_argument("--sample", action="store_true", help="the bundled sample in place of DATA")
+    parser.add_argument("--sample", action="store_true", help="use the bundled sample instead of DATA")
     keys = [m.key for m in methods()]
     parser.add_argument(
         "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
     )
-    parser.add_argument("--permutations", type=int, default=999, metavar="N", help="how many; 999 by default")
     parser.add_argument(
-        "--seed", type=int, help="of the permutations, and of the method if it draws; 0 by default"
+        "--permutations", type=int, default=999, metavar="N", help="number of permutations; 999 by default"
     )
-    parser.add_argument("--folds", metavar="FOLD", help="the number of the fold whose training part it is")
-    parser.add_argument("--protocol", help='how the data are divided into folds, as in a plan; "given" else')
-    add_preferences(parser)
-    parser.add_argument("--groups", metavar="FILE", help="groups of features, as of rankstudio run")
     parser.add_argument(
-        "--missing", choices=("query_min", "zero", "refuse"), help="what missing values become"
+        "--seed", type=int, help="seed of the permutations and of randomized methods; 0 by default"
+    )
+    parser.add_argument("--folds", metavar="FOLD", help="number of the fold whose training part is used")
+    parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    add_preferences(parser)
+    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    parser.add_argument(
+        "--missing", choices=("query_min", "zero", "refuse"), help="treatment of missing values"
     )
     add_memory_option(parser)
     parser.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    add_column_options(parser.add_argument_group("what the columns of tables are"))
+    add_column_options(parser.add_argument_group("columns of tables"))
     parameters = parser.add_argument_group(
         "parameters of the method (see rankstudio methods), one value each"
     )
@@ -81,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if args.permutations < 1:
         raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
     if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected a data file, a folder of folds, or --sample, and one of them only.")
+        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     if len(plan.folds) > 1:
@@ -98,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
         print()
         print(_table(what, test, dataset))
     if stopped:
-        print(f"Stopped after {test.permuted.shape[0]:,} of {args.permutations:,}.", file=sys.stderr)
+        done = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
+        print(f"Stopped after {done} permutations.", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -135,10 +138,10 @@ def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) 
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
     queries, path = what.data.ptr.size - 1, what.plan.preferences.get("path")
-    permuted = f"documents of the preferences of {Path(path).name} exchanged" if path else "labels permuted"
+    permuted = f"documents of the preferences in {Path(path).name} permuted" if path else "labels permuted"
     return (
         f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents\n"
-        f"{entry.criterion}; {permuted} within their queries {N:,} times"
+        f"{entry.criterion}; {permuted} within each query, {N:,} times"
     )
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 HELP = "write the plan of a run as TOML, a command, a program or a notebook"
 DESCRIPTION = """\
-Write what does a run again: its plan, the command, a Python program, or a Jupyter notebook. On the same data
-and with the same versions it gives the same bits.
+Write the plan of a run, to repeat it: as TOML, as a command, as a Python program or as a Jupyter notebook.
+The same data and versions give identical results.
 
   rankstudio plan results/study.rankstudio --run 1 --to python
   rankstudio plan results/study.rankstudio --run 1 --out run.ipynb --results again
@@ -35,24 +35,24 @@ EPILOG = (
     + "\n".join(f"  {form.key:<10} {form.suffix:<7} {form.help}" for form in PLAN_FORMATS)
     + """
 
-Program and notebook are for Python where RankStudio is installed; a notebook's curves need the extra
-notebook. They make the folder of --results anew, and stop where there is one already."""
+Programs and notebooks need Python with RankStudio installed; the curves of a notebook need the extra
+"notebook". They create the folder of --results, and stop if it exists."""
 )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("source", type=Path, metavar="STUDY", help="a study's file, or a plan in TOML")
+    parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
     parser.add_argument(
         "--run",
         type=int,
         dest="number",
         metavar="N",
-        help="which run of the study, as rankstudio studies numbers them; not needed where there is one",
+        help="number of the run in rankstudio studies; needed only if the study has several",
     )
-    parser.add_argument("--to", choices=_KEYS, help="as what; as the ending of --out says, else toml")
-    parser.add_argument("--results", default="", metavar="DIR", help="new folder that results are written to")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file instead of printing it")
+    parser.add_argument("--to", choices=_KEYS, help="format; by default that of --out's ending, else toml")
+    parser.add_argument("--results", default="", metavar="DIR", help="new folder for the results")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of printing")
     parser.add_argument("--json", action="store_true", help="print format, run and text as JSON")
     add_force_option(parser)
 
@@ -81,7 +81,7 @@ def _form(args: argparse.Namespace) -> PlanFormat:
     form = _SUFFIXES.get(args.out.suffix.lower())
     if form is None:
         endings = ", ".join(_SUFFIXES)
-        raise PlanError(f"--out: expected a file that ends with one of {endings}, or --to, got {args.out}.")
+        raise PlanError(f"--out: expected a file ending in one of {endings}, or --to, got {args.out}.")
     return form
 
 
@@ -96,10 +96,12 @@ def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
         runs = study.runs()
         tell_damage(study, runs)
         if args.number is None and len(runs) != 1:
-            raise PlanError(f"--run: expected which of the {len(runs)} runs of {args.source}, got none.")
+            raise PlanError(
+                f"--run: {args.source} has {len(runs)} runs; expected the number of one, got none."
+            )
         number = 1 if args.number is None else args.number
         if not 1 <= number <= len(runs):
-            raise PlanError(f"--run: expected the number of a run, from 1 to {len(runs)}, got {number}.")
+            raise PlanError(f"--run: expected a run number from 1 to {len(runs)}, got {number}.")
         summary = runs[number - 1]
         place = study.data(summary.key).opened_by(summary.key.plan)
         return summary.key.plan.changed(data=place), summary.versions

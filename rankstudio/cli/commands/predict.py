@@ -14,42 +14,41 @@ from rankstudio.cli.standard_streams import STANDARD, input_file, refuse_output_
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
-Score documents with a model that RankStudio wrote: DATA is a data file, whose labels are not used. Missing
-values are filled and features scaled as they were when the model was learned.
+Score the documents of DATA with a RankStudio model. Labels are not used. Missing values and scaling are
+treated as in the training of the model.
 
   rankstudio predict test.txt --model results/models/fold1.json --out fold1.scores
   rankstudio predict test.txt --model results/models/fold1.json --json
 
-There is one score a line, with all digits, in the order of the file; the greatest score ranks first. So
-rankstudio evaluate, and most other programs, read them."""
+The output has one score per line, with all digits, in document order; the highest score ranks first.
+rankstudio evaluate and most other programs read this format."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="a data file; - is the standard input")
-    parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="a model, as JSON")
+    parser.add_argument("data", metavar="DATA", type=Path, help="data file; - is standard input")
+    parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="JSON model")
     add_memory_option(parser)
-    parser.add_argument("--out", metavar="SCORES", type=Path, help="file to write; else, and of -, printed")
-    add_column_options(parser.add_argument_group("what the columns of tables are"))
+    parser.add_argument(
+        "--out", metavar="SCORES", type=Path, help="file to write; printed by default and for -"
+    )
+    add_column_options(parser.add_argument_group("columns of tables"))
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the scores as a list in JSON")
+    parser.add_argument("--json", action="store_true", help="print the scores as a JSON list")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     import numpy as np
 
-    from rankstudio.engine.export.model_scores import model_scores, other_names, read_for
-    from rankstudio.engine.export.models import load_model
+    from rankstudio.engine.export.model_scores import score_file
 
     refuse_output_with_json(args)
     if args.out is not None:
         check_outputs([args.out], args)  # before a long file is read
-    model = load_model(args.model)
-    data = read_for(model, input_file(args.data), columns_from(args))
-    for warning in (*other_names(model, data), *data.warnings):
-        print(f"Note: {warning}", file=sys.stderr)
-    scores = model_scores(model, data)
+    scores, data, notes = score_file(args.model, input_file(args.data), columns_from(args))
+    for note in (*notes, *data.warnings):
+        print(f"Note: {note}", file=sys.stderr)
     if data.file_rows is not None:
         in_file = np.empty_like(scores)
         in_file[data.file_rows] = scores

@@ -13,40 +13,39 @@ from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, w
 
 HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
-Write the report of a study: question and notes, data with checksums, what was run and by which rules, results
-with paired tests, selected features, stability, substitutes, published numbers, how often the test part was
-looked at, versions, and the plans to run it again. It is one HTML file that needs no network and no script,
-and reads on a phone, on a screen and on paper.
+Write the report of a study: question and notes, data with checksums, methods and protocol, results with
+paired tests, selected features, stability, substitutes, published numbers, uses of the test part, versions,
+and plans to repeat the runs. It is one HTML file without scripts or network access, for screens and print.
 
   rankstudio report results/study.rankstudio --out report.html
   rankstudio report results/study.rankstudio --out short.html --sections question,results,features
 
-Without --sections it has those that were ticked in the window, in their order there, else all."""
+By default the report has the sections and order set in the window, or else all sections."""
 
 EPILOG = (
     "sections:\n"
     + "\n".join(f"  {key:<12} {title}" for key, title in SECTIONS.items())
     + """
 
-While the test part of a study is sealed, no number of it is in the report. Substitutes and paired bands need
-the documents: they are read from where the runs had them, and left out where they changed or are gone."""
+While the test part of a study is sealed, the report shows no test measures. Substitutes and paired bands need
+the data: they are read from their original place. If the data changed or are missing, both are left out."""
 )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("study", type=Path, metavar="STUDY", help="a study's file")
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="the HTML file; - prints it")
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="HTML file; - prints it")
     parser.add_argument(
         "--sections",
         metavar="KEYS",
-        help="which ones, separated by commas, in their order",
+        help="comma-separated sections, in this order",
     )
-    parser.add_argument("--measure", help="what to compare by; the measure that chose by default")
+    parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
     parser.add_argument(
-        "--without-data", action="store_true", help="read no documents, and leave out what needs them"
+        "--without-data", action="store_true", help="do not read the data; omit the parts that need them"
     )
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+    parser.add_argument("--json", action="store_true", help="print file and sections as JSON")
     add_force_option(parser)
 
 

@@ -38,39 +38,39 @@ INTERRUPTED = 130
 
 _COUNTED = (
     "{} of {} cells agree to the last printed digit.",
-    "{} of {} agree for which the paper leaves open what was run.",
+    "{} of {} cells with an unspecified setting in the paper agree.",
 )
 
-HELP = "run a paper's protocol and print its tables beside ours"
+HELP = "reproduce the tables of a paper"
 DESCRIPTION = """\
-Run a paper's protocol on a dataset's folder, and print its tables with ours beside them. A cell that agrees
-to the last printed digit bears a tick, any other shows ours.
+Run the protocol of a paper on a dataset folder and compare its tables with our results. A tick marks cells
+that agree to the last printed digit; other cells show our value in parentheses.
 
   rankstudio reproduce greedy-rankrls --data MQ2008
   rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
   rankstudio reproduce airola-2011 --data MQ2008 --out airola.txt
   rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
 
-airola-2011 is a thesis: beside the rows that are run on the data, some of its experiments are simulated, and
-what there are no data for is named with the reason.
+airola-2011 is a thesis: some of its experiments run on the data, others are simulated, and experiments
+without available data are listed with the reason.
 
-greedy-rankrls takes a minute, airola-2011 and fsmrank some, and fs-ed, which boosts trees for every number
-of features, hours: with a study it goes on where it was stopped."""
+greedy-rankrls takes about a minute, airola-2011 and fsmrank several minutes, and fs-ed hours, because it
+boosts trees for each number of features. With --study, a stopped run can be resumed."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("paper", choices=reproductions(), help="which paper, by its method")
+    parser.add_argument("paper", choices=reproductions(), help="paper, given by its method")
     parser.add_argument(
         "--data",
         type=Path,
         metavar="FOLDER",
         required=True,
-        help="folder of the dataset, with its five folds",
+        help="dataset folder with five folds",
     )
-    parser.add_argument("--study", type=Path, help="file that keeps every finished unit, to go on from")
+    parser.add_argument("--study", type=Path, help="study file that keeps completed units, to resume from")
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write it to a file; - prints it")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file; - prints it")
     add_force_option(parser)
     add_worker_options(parser)
     add_memory_option(parser)

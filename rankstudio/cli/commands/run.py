@@ -33,24 +33,24 @@ __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
 INTERRUPTED = 130
 SAMPLE_FOLDER = "rankstudio-sample"
 
-HELP = "run an experiment without the window"
+HELP = "run an experiment in the terminal"
 USAGE = "rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]"
 DESCRIPTION = """\
-Run an experiment: for each fold train on its training part, choose the grid's value and the number of
-features on its validation part, and measure the chosen model on its test part.
+Run an experiment: for each fold, train on the training part, choose the parameters and the number of features
+on the validation part, and evaluate the chosen model on the test part.
 
   rankstudio run --data MQ2008 --lambda "2^0..2^10" --select-by MAP --out results
-  rankstudio run results/plan.toml          the same again, bit for bit
+  rankstudio run results/plan.toml          the same run again, with identical results
   rankstudio run --sample                   the sample study, with figures
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
-  rankstudio run --data MQ2008 --scores neural=scores --study S   scores of another program as a run
-  rankstudio run --data MQ2008 --models former=results/models     models of files as a run
+  rankstudio run --data MQ2008 --scores neural=scores --study S   the scores of another program
+  rankstudio run --data MQ2008 --models former=results/models     saved models
 
-OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the model of each fold, as
-models/fold1.json and so on; there the results of another run are replaced only with --force. Every finished
-unit of work is kept in a study, OUT/study.rankstudio if none is named: what was stopped, by Ctrl+C or
-otherwise, goes on where it was with the same command, or with
-rankstudio run --resume STUDY --out OUT."""
+OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the models of the folds
+(models/fold1.json …). Results of another run are overwritten only with --force.
+
+Completed units are saved in a study, OUT/study.rankstudio by default. Run the same command again to resume a
+stopped run, or use rankstudio run --resume STUDY --out OUT."""
 
 
 def _beside(data: Sequence[str], path: Path) -> list[str]:
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
         return _run_scores(args, path, at_hand)
     if path is not None and is_comparison(path):
         if args.refit:
-            raise PlanError(f"--refit: expected one run, {path} is a comparison of several.")
+            raise PlanError(f"--refit: only for a single run; {path} is a comparison. Omit --refit.")
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
         store = tracking_store(args.log)
@@ -198,9 +198,9 @@ def carry_out(
     from rankstudio.engine.support.files import make_folder
 
     if refitted and plan.entry.given:
-        raise PlanError(f"--refit: expected a method that learns, {plan.title} learns nothing.")
+        raise PlanError(f"--refit: {plan.title} is not trained. Omit --refit.")
     if refitted and out is None:
-        raise PlanError("--refit: expected --out with a folder for the model.")
+        raise PlanError("--refit: expected --out with a folder for the model, got none.")
     if out is not None:
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
     with preparation():
@@ -210,7 +210,8 @@ def carry_out(
     asked, plan = plan, usual_choices(plan, dataset, stated)
     if plan.select_by != asked.select_by:
         print(
-            f"{dataset.name} has no validation part: choosing by the method's own criterion.", file=sys.stderr
+            f"{dataset.name} has no validation part: the method's criterion selects the model.",
+            file=sys.stderr,
         )
     if given is not None:
         plan = _given_plan(plan, *given, dataset)
@@ -245,14 +246,15 @@ def _labels_note(dataset: FoldedDataset) -> str:
 
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
     """Return the plan of scores or of models, saying of which folds there are none."""
-    from rankstudio.engine.experiment.units.given_fold import plan_of_scores
-    from rankstudio.engine.experiment.units.given_model import plan_of_models
+    from rankstudio.engine.experiment.units.given_fold import plan_of_given
+    from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 
-    plan, left_out = (plan_of_models if models else plan_of_scores)(plan, name, place, dataset)
+    method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
+    plan, left_out = plan_of_given(method, plan, name, place, dataset)
     if left_out:
         numbers = ", ".join(map(str, left_out))
         what = "models" if models else "scores"
-        print(f"Note: {name}: there are no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
+        print(f"Note: {name}: no {what} for fold {numbers} of {dataset.name}.", file=sys.stderr)
     return plan
 
 

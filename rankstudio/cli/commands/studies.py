@@ -11,17 +11,17 @@ from rankstudio.cli.study_file_option import tell_damage
 
 HELP = "list the runs of studies"
 DESCRIPTION = """\
-List the runs of studies: what ran on what, how far it is, how long it took, and by which version.
+List the runs of studies: method, data, state, start, duration and version.
 
   rankstudio studies results/study.rankstudio
   rankstudio studies a.rankstudio b.rankstudio --json
 
-A run that is not finished goes on with rankstudio run --resume STUDY."""
+Resume an unfinished run with rankstudio run --resume STUDY."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="a study's file")
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(listed))
         return 0
-    header = ["study", "run", "method", "data", "state", "begun", "seconds", "version"]
+    header = ["study", "run", "method", "data", "state", "started", "seconds", "version"]
     rows = [
         [
             *(Path(row["study"]).name, str(row["run"]), row["method"], row["data"], _state(row)),

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.output.comparison_tables import as_dict, method_text, tests, tests_table
-from rankstudio.cli.output.text_tables import Section, as_json, document
+from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
 from rankstudio.engine.analysis.published import Published, printed_of
 from rankstudio.engine.analysis.significance import RunComparison, best_run, by_dataset
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.export.tables import range_text, save_csv
+from rankstudio.engine.export.tables import TextTable, range_text, save_csv
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.files import write_text
 
@@ -47,7 +47,7 @@ def shown(
     return as_json({"title": comparison.title, "rows": rows, "tests": [as_dict(c, 0) for c in tested]})
 
 
-def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[Section]:
+def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
     of = {compared.data: compared for compared in tested}
     for data, own in by_dataset(results).items():
         yield averages(data, own)
@@ -55,7 +55,7 @@ def _sections(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> 
             yield tests(of[data])
 
 
-def averages(data: str, own: Sequence[RunResult]) -> Section:
+def averages(data: str, own: Sequence[RunResult]) -> TextTable:
     """Return the table of a dataset: averages, what was printed, the difference.
 
     The best average of each measure bears a star.
@@ -77,7 +77,7 @@ def averages(data: str, own: Sequence[RunResult]) -> Section:
     rows.append(["best single feature", "", "1", *single, *[""] * (2 * len(compared) + 1)])
     rules = convention(first.plan.convention).label
     title = f"{data}: test averages of {len(first.folds)} folds, {rules} convention"
-    return Section(title, header, rows, (0, 1, len(header) - 1))
+    return TextTable(title, header, rows, (0, 1, len(header) - 1))
 
 
 def _rows(

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rankstudio.cli.output.text_tables import Section
 from rankstudio.engine.analysis.corrected_test import CorrectedTest
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import PinEffect, RunComparison, pin_effects
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.export.tables import p_text, range_text
+from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.statistics.stability import Stability
 
@@ -24,7 +23,7 @@ _IN_CSV = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomis
 _IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
-def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
+def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a comparison: tests, selections, sizes, and pins where there are any."""
     yield tests(compared)
     stable = [stability_of(result) for result in compared.runs]
@@ -38,7 +37,7 @@ def sections(compared: RunComparison, seed: int) -> Iterator[Section]:
         yield _pins(compared, effects)
 
 
-def tests(compared: RunComparison) -> Section:
+def tests(compared: RunComparison) -> TextTable:
     """Return the table of averages, with each run's tests against the reference."""
     header = ["run", "method", "k", compared.measure, *_TESTS]
     rows = []
@@ -50,7 +49,7 @@ def tests(compared: RunComparison) -> Section:
         f"{compared.data}: {compared.measure} over {compared.n_queries} queries, "
         f"against run {compared.reference + 1}"
     )
-    return Section(title, header, rows, (1, 2))
+    return TextTable(title, header, rows, (1, 2))
 
 
 def _tested(tested: CorrectedTest) -> list[str]:
@@ -83,7 +82,7 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 
 
-def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) -> Section:
+def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) -> TextTable:
     header = ["run", "method", "k", "Jaccard", "Kuncheva", "Lustgarten", "Nogueira", "95 % interval"]
     rows = []
     for number, (result, s) in enumerate(zip(compared.runs, stable, strict=True), start=1):
@@ -94,16 +93,15 @@ def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) ->
             rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *agree])
     folds = len(compared.runs[0].folds)
     note = (
-        "1 where all folds select the same; all but Jaccard are 0 where they agree as by chance. Kuncheva's "
-        "index is for selections of one size, Lustgarten's for others. "
-        f"Nogueira's interval is too short for {folds} folds: it holds for many independent selections, and "
-        "of those of 5 it held the stability in 73 % of cases."
+        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
+        "applies to selections of equal size, Lustgarten's to different sizes. "
+        f"With {folds} folds, Nogueira's interval is too narrow (actual coverage with 5 folds about 73 %)."
     )
-    title = f"{compared.data}: how much the features that {folds} folds selected agree"
-    return Section(title, header, rows, (1, 2), note)
+    title = f"{compared.data}: selection stability over {folds} folds"
+    return TextTable(title, header, rows, (1, 2), note)
 
 
-def _front(compared: RunComparison, found: ParetoFront) -> Section:
+def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
     rows = []
     for position in found.optimal:
         model = found.models[position]
@@ -116,18 +114,18 @@ def _front(compared: RunComparison, found: ParetoFront) -> Section:
         what = [str(model.run + 1), plan_text(plan), combination]
         rows.append([f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
     header = ["features", compared.measure, "standard error", "run", "method", "with", ""]
-    note = "Means over the folds, of one combination and step of its path; sizes too."
-    title = f"{compared.data}: validation {compared.measure} by size; no model is smaller and better"
-    return Section(title, header, rows, (4, 5, 6), note)
+    note = "Measure and size are means over the folds, for one parameter combination and step."
+    title = f"{compared.data}: Pareto front of size and validation {compared.measure}"
+    return TextTable(title, header, rows, (4, 5, 6), note)
 
 
-def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> Section:
+def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
     header = ["run", "method", "against", *_TESTS]
     rows = [
         [str(e.run + 1), plan_text(compared.runs[e.run].plan), f"run {e.other + 1}", *_tested(e.tested)]
         for e in effects
     ]
-    return Section(f"{compared.data}: effect of pinned and banned features", header, rows, (1, 2))
+    return TextTable(f"{compared.data}: effect of pinned and banned features", header, rows, (1, 2))
 
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:

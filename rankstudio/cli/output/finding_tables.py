@@ -33,7 +33,7 @@ def shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperi
     parts = [f"{paper.title}, on {data}", *(_shown(one) for one in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
     missing = [f"{name}: {why}." for name, why in absent().items()]
-    parts.append("Not here, and so not run:\n" + _paragraphs(missing))
+    parts.append("Not run:\n" + _paragraphs(missing))
     cells = [agrees for one in found for agrees in one.agrees]
     if cells:
         parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")

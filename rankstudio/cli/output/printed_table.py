@@ -11,51 +11,45 @@ from rankstudio.cli.standard_streams import STANDARD, is_standard, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.export.result_table.formats import FORMATS, table_format
+from rankstudio.engine.export.result_table.table import TableStyle
 
 _BY = ("measures", "folds", "datasets")
-_TO = {
-    "latex": ".tex",
-    "markdown": ".md",
-    "html": ".html",
-    "csv": ".csv",
-    "tsv": ".tsv",
-    "excel": ".xlsx",
-    "parquet": ".parquet",
-}
+_TO = {form.key: form.suffix for form in FORMATS}
 _MOST_DIGITS = 15
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a table for print; with any of them it is one."""
-    table = parser.add_argument_group("a table for print")
+    table = parser.add_argument_group("table for publication")
     table.add_argument(
         "--measures",
         metavar="NAMES",
-        help="its measures, separated by commas; those of the first run by default",
+        help="comma-separated measures; those of the first run by default",
     )
     table.add_argument(
         "--by",
         choices=_BY,
-        help="what its columns are, within groups of the others; measures by default",
+        help="columns of the table, grouped by the others; measures by default",
     )
     table.add_argument(
-        "--bold", action="store_true", help="the best of each column bold, the second underlined"
+        "--bold", action="store_true", help="print the best of each column bold and underline the second"
     )
     table.add_argument(
-        "--marks", action="store_true", help="mark what differs significantly from the row of --against"
+        "--marks", action="store_true", help="mark significant differences from the row of --against"
     )
     names = "; ".join(f"{key}: {name}" for key, name in TESTS.items())
     table.add_argument(
-        "--test", choices=TESTS, help=f"by what it is marked, with which it is: {names}; randomisation else"
+        "--test", choices=TESTS, help=f"significance test of the marks: {names}; randomisation by default"
     )
-    table.add_argument("--sd", action="store_true", help="the standard deviation over the folds too")
-    table.add_argument("--digits", type=_digits, metavar="N", help="digits after the point; 4 where none")
+    table.add_argument("--sd", action="store_true", help="add the standard deviation over the folds")
+    table.add_argument("--digits", type=_digits, metavar="N", help="decimal places; 4 by default")
     endings = ", ".join(f"{key} ({suffix})" for key, suffix in _TO.items())
     table.add_argument(
         "--to",
         choices=_TO,
         metavar="FORMAT",
-        help=f"how to write it: {endings}; as the ending of --out says, else markdown",
+        help=f"output format: {endings}; by default that of --out's ending, else markdown",
     )
 
 
@@ -83,8 +77,6 @@ def write_table(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.result_table.query import TableQuery
     from rankstudio.engine.analysis.result_table.table_run import table_runs
     from rankstudio.engine.experiment.storage.study import Study
-    from rankstudio.engine.export.result_table.formats import table_format
-    from rankstudio.engine.export.result_table.table import TableStyle
 
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")
@@ -92,7 +84,7 @@ def write_table(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     elif form.text is None:
-        raise PlanError(f"--to {form.key}: expected --out FILE, as {form.label} is no text, got none.")
+        raise PlanError(f"--to {form.key}: expected --out FILE, because {form.label} is binary, got none.")
     sources = []
     for path in args.studies:
         with Study.open(path, reading=True) as study:
@@ -117,14 +109,14 @@ def _form(args: argparse.Namespace) -> str:
         return str(args.to or args.format)
     if args.format:
         raise PlanError(
-            f"--format: expected one of {', '.join(_TO)} for a table for print, got {args.format}."
+            f"--format: expected one of {', '.join(_TO)} for a table for publication, got {args.format}."
         )
     if args.out is None or is_standard(args.out):
         return "markdown"
     suffix = Path(args.out).suffix.lower()
     if suffix not in _TO.values():
         endings = ", ".join(_TO.values())
-        raise PlanError(f"--out: expected a file that ends with one of {endings}, or --to, got {args.out}.")
+        raise PlanError(f"--out: expected a file ending in one of {endings}, or --to, got {args.out}.")
     return suffix
 
 

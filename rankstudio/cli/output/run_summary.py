@@ -67,7 +67,7 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
         rules += tr(", ERR with the greatest grade {grade:g}").format(grade=result.greatest_grade)
     match list(result.folds):
         case []:
-            return "no fold was finished", ()
+            return "no completed fold", ()
         case [first, *_] if first.test:
             return f"test measures, {rules}", result.plan.evaluated
         case [first, *_] if first.validation:
@@ -75,7 +75,7 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
         case [first, *_] if first.left_out:
             return f"measures of left-out training queries, {rules}", result.plan.evaluated
         case _:
-            return f"chosen by {result.plan.criterion}, nothing to measure on", ()
+            return f"chosen by {result.plan.criterion}, no data to evaluate on", ()
 
 
 def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = 10) -> str:

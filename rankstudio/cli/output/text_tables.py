@@ -6,10 +6,9 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from rankstudio.engine.export.tables import latex_text, markdown_text
+from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
 
 _WIDTH = 110
 
@@ -37,49 +36,27 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     return "\n".join(line.rstrip() for line in lines)
 
 
-@dataclass(frozen=True)
-class Section:
-    """One table of a document.
-
-    Attributes
-    ----------
-    title : str
-    header : sequence of str
-    rows : sequence of sequences of str
-    left : sequence of int
-        Columns aligned to the left; the others hold numbers.
-    note : str
-        What is to be said under it.
-    """
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: Sequence[int] = (0,)
-    note: str = ""
-
-
-def document(sections: Iterable[Section], form: str = "text") -> str:
+def document(tables: Iterable[TextTable], form: str = "text") -> str:
     """Return tables one under the other, as "text", "markdown" or "latex"."""
-    return "\n\n".join(_FORMS[form](section) for section in sections)
+    return "\n\n".join(_FORMS[form](table) for table in tables)
 
 
-def _text(section: Section) -> str:
-    note = textwrap.fill(section.note, _WIDTH)
-    return "\n".join(filter(None, [section.title, as_text(section.header, section.rows, section.left), note]))
+def _text(table: TextTable) -> str:
+    note = textwrap.fill(table.note, _WIDTH)
+    return "\n".join(filter(None, [table.title, as_text(table.header, table.rows, table.left), note]))
 
 
-def _markdown(section: Section) -> str:
-    table = markdown_text(section.header, section.rows, section.left)
-    return "\n\n".join(filter(None, [f"## {section.title}", table, section.note]))
+def _markdown(table: TextTable) -> str:
+    text = markdown_text(table.header, table.rows, table.left)
+    return "\n\n".join(filter(None, [f"## {table.title}", text, table.note]))
 
 
-def _latex(section: Section) -> str:
-    caption = f"{section.title}. {section.note}" if section.note else section.title
-    return latex_text(section.header, section.rows, section.left, caption)
+def _latex(table: TextTable) -> str:
+    caption = f"{table.title}. {table.note}" if table.note else table.title
+    return latex_text(table.header, table.rows, table.left, caption)
 
 
-_FORMS: dict[str, Callable[[Section], str]] = {"text": _text, "markdown": _markdown, "latex": _latex}
+_FORMS: dict[str, Callable[[TextTable], str]] = {"text": _text, "markdown": _markdown, "latex": _latex}
 
 
 def as_json(values: Any) -> str:

@@ -6,7 +6,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import convention
 
 _THREE_GRADES = ("letor4", "letor3")
-_MOST = 2.0
+_MOST = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
 
 
 def convention_note(known: str | None, greatest: float, key: str) -> str:
@@ -24,7 +24,7 @@ def convention_note(known: str | None, greatest: float, key: str) -> str:
     if known is not None or key not in _THREE_GRADES or greatest <= _MOST:
         return ""
     return tr(
-        "The labels go up to {greatest:g}, and {used} was made for 0 to 2: here the gain is 2^l − 1, and "
-        "every label from 1 up counts as relevant for MAP and P@k. {other} counts labels from 2 up; which it "
-        "is to be is up to you."
+        "Labels go up to {greatest:g}, but {used} assumes 0–2 (gain 2^l − 1, labels from 1 up "
+        "are relevant). {other} treats labels from 2 up as relevant: choose the convention "
+        "that fits your data."
     ).format(greatest=greatest, used=convention(key).label, other=convention("mslr").label)

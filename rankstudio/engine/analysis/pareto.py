@@ -63,8 +63,8 @@ class ParetoFront:
     levels : tuple of float
         For each of `optimal`, the mean from which on it is good enough. Where `paired`, the best mean less
         half the length of the 95 % interval of the difference between the two models over queries: a model
-        on its level is just not told apart from the best. Else one standard error below the best for all; a
-        fold alone has no standard error, and there only the best itself will do.
+        on its level is just not significantly worse than the best. Else one standard error below the best
+        for all; a fold alone has no standard error, and there only the best itself will do.
     paired : bool
         Whether models were held against the best query by query.
     """

@@ -111,7 +111,7 @@ class Reproduction:
         found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
         if not found:
             raise PlanError(
-                f"{self.key} has no table on {data}; it has some on {', '.join(self.datasets())}."
+                f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
             )
         return found
 
@@ -278,7 +278,7 @@ def load_reproduction(key: str) -> Reproduction:
         For a key that is not there; the text names those that are.
     """
     if key not in reproductions():
-        raise PlanError(f"There is nothing to reproduce for {key!r}; there is {', '.join(reproductions())}.")
+        raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")
     values = table("published", f"{key}.toml")
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [

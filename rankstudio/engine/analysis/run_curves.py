@@ -102,14 +102,14 @@ def run_curves(
         if own is None:
             found.append(None)
         elif worth is None or against is None or why:
-            found.append(_bare(run, *own, why or tr("without documents to validate with")))
+            found.append(_bare(run, *own, why or tr("no validation documents")))
         elif run is runs[reference]:
             found.append(_bare(run, *own))
         else:
             beside = _positions(against[0], own[0])
             values = _by_query(run, documents, own[1], name)
             if values is None:
-                found.append(_bare(run, *own, tr("without documents to validate with")))
+                found.append(_bare(run, *own, tr("no validation documents")))
                 continue
             both = zip(values, worth, strict=True)
             told = mean_intervals([mine - theirs[beside] for mine, theirs in both])

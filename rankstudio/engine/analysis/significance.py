@@ -122,11 +122,11 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
         return tr("on {one}, not on {other}").format(one=run.data_name, other=reference.data_name)
     if plan.convention != other.convention:
         labels = convention(plan.convention).label, convention(other.convention).label
-        return tr("measured by {one}, not by {other}").format(one=labels[0], other=labels[1])
+        return tr("measured by the convention {one}, not {other}").format(one=labels[0], other=labels[1])
     if not run.folds or any(name not in fold.per_query for fold in run.folds):
-        return tr("not measured by {name}").format(name=name)
+        return tr("{name} was not measured").format(name=name)
     if _dealt(plan) != _dealt(other):
-        return tr("folds made otherwise: {one}, not {other}").format(one=_dealt(plan), other=_dealt(other))
+        return tr("different folds: {one}, not {other}").format(one=_dealt(plan), other=_dealt(other))
     if _numbers(run) != _numbers(reference):
         return tr("on {one}, not on {other}").format(
             one=_listed(_numbers(run)), other=_listed(_numbers(reference))
@@ -235,7 +235,7 @@ def compare_runs(
         conventions, one was not measured by this measure, or no run is the one named.
     """
     if len(runs) < 2:
-        raise PlanError(f"There is nothing to compare: expected two finished runs, found {len(runs)}.")
+        raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
     name = measure(name).name if name else _chooser(runs[0].plan)
     for number, result in enumerate(runs, start=1):
         why = why_unpaired(result, runs[0], name)
@@ -297,7 +297,7 @@ def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) 
         return next(position for position, result in enumerate(runs) if result is best)
     if isinstance(against, int):
         if not 1 <= against <= len(runs):
-            raise PlanError(f"against: expected the number of a run, from 1 to {len(runs)}, got {against}.")
+            raise PlanError(f"against: expected a run number from 1 to {len(runs)}, got {against}.")
         return against - 1
     return named([result.plan for result in runs], against)
 
@@ -331,13 +331,13 @@ def _what_differs(run: RunResult, reference: RunResult) -> str:
     text = " · ".join(differences(run.plan, reference.plan, names))
     if only_pins_differ(run.plan, reference.plan):
         return tr("effect of pins: {text}").format(text=text)
-    return text or tr("nothing")
+    return text or tr("no difference")
 
 
 def _dealt(plan: Plan) -> str:
     """Return how the folds came about."""
     if plan.protocol == GIVEN:
-        return tr("those of the files")
+        return tr("as in the files")
     if plan.protocol == LEAVE_QUERY_OUT:
         return plan.protocol
     return tr("{protocol}, seed {seed}").format(protocol=plan.protocol, seed=plan.seed)

@@ -27,8 +27,10 @@ class TriedModel:
         On the path: how many features, or which round.
     size : float
         Features of the model, mean over the folds.
-    steps : tuple of Step
-        The model of each fold.
+    paths : tuple of PathResult
+        Of each fold.
+    positions : tuple of int
+        Of the model of each fold on its path.
     values : ndarray of shape (F,)
         The validation measure in each fold; NaN where it is not defined.
     """
@@ -36,8 +38,14 @@ class TriedModel:
     combination: int
     place: int
     size: float
-    steps: tuple[Step, ...]
+    paths: tuple[PathResult, ...]
+    positions: tuple[int, ...]
     values: Floats
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The model of each fold."""
+        return tuple(path.steps[at] for path, at in zip(self.paths, self.positions, strict=True))
 
     @cached_property
     def mean(self) -> float:
@@ -93,12 +101,13 @@ class TriedPath:
 
     def model(self, number: int) -> TriedModel:
         """Return one of the models."""
-        at = self.positions[number].tolist()
+        at = tuple(self.positions[number].tolist())
         return TriedModel(
             self.combination,
             int(self.paths[0].x_values[at[0]]),
             float(self.sizes[number]),
-            tuple(path.steps[i] for path, i in zip(self.paths, at, strict=True)),
+            self.paths,
+            at,
             self.values[number],
         )
 

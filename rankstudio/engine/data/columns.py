@@ -76,7 +76,7 @@ class DataColumns:
             [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
         )
         if twice:
-            raise ParameterError("columns", twice[0], "every column in one place at most")
+            raise ParameterError("columns", twice[0], "each column at most once")
         return cls(**single, features=named["features"], ignore=named["ignore"], ids_from=begin)
 
     def as_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rankstudio.engine.language import tr
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 """What the names of compressed files end with."""
 
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # 1 MiB, whatever a file claims its content to be
 _LITTLE = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
 _MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides
 
@@ -107,7 +107,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     if member is not None:
         raise FileAccessError(
             path,
-            tr("the compressed file is cut short; expected a complete {kind} file.").format(kind=kind),
+            tr("the compressed file is truncated; expected a complete {kind} file.").format(kind=kind),
         )
 
 

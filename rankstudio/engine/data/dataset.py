@@ -95,7 +95,7 @@ class RankingDataset:
         feature_names: Sequence[str] | None = None,
         comments: Sequence[str] | None = None,
     ) -> RankingDataset:
-        """Make a dataset of arrays, grouping the rows by query in the order of first appearance.
+        """Make a dataset from arrays, grouping the rows by query in the order of first appearance.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class RankingDataset:
         ignore: Sequence[str] = (),
         missing: Literal["query_min", "zero", "refuse"] = "query_min",
     ) -> RankingDataset:
-        """Make a dataset of a frame of pandas or polars, whose columns name the features.
+        """Make a dataset from a pandas or polars frame; its columns name the features.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class RankingDataset:
 
     @property
     def from_disk(self) -> bool:
-        """Whether the features are read from a mapped file as they are needed."""
+        """Whether the features are read from a mapped file as needed."""
         return in_file(self.X)
 
     def __repr__(self) -> str:
@@ -302,7 +302,7 @@ class RankingDataset:
         return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
 
     def name_of(self, column: int) -> str:
-        """Return what a column is called in a sentence: "feature 7 (BM25 of title)"."""
+        """Return the name of a column for messages: "feature 7 (BM25 of title)"."""
         feature, name = f"feature {self.feature_ids[column]}", self.feature_names[column]
         return feature if name == feature else f"{feature} ({name})"
 
@@ -356,7 +356,7 @@ def _is_plain_integer(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One round of a protocol: the parts to train on, to choose with and to test on.
+    """One fold of a protocol: its train, vali and test parts.
 
     Attributes
     ----------
@@ -384,7 +384,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldedDataset:
-    """A dataset as a researcher names it: "MQ2008", five folds of train, vali and test.
+    """A dataset of folds with train, vali and test parts, such as MQ2008.
 
     Attributes
     ----------
@@ -474,7 +474,7 @@ class FoldedDataset:
         ignore: Sequence[str] = (),
         **options: Any,
     ) -> FoldedDataset:
-        """Make a dataset of folds of a frame, a column of which says of each document in which part it is.
+        """Make a dataset of folds from a frame with a column for the part of each document.
 
         Parameters
         ----------
@@ -497,7 +497,9 @@ class FoldedDataset:
                 for kind, some in rows.items()
             }
             if len({data.feature_names for data in parts.values()}) > 1:
-                raise DatasetError(f"The frame: the parts of fold {what} do not have the same features.")
+                raise DatasetError(
+                    f"The frame: the parts of fold {what} have different features; expected the same."
+                )
             made.append(Fold(number, **parts))
         return cls(name, None, tuple(made))
 
@@ -522,12 +524,12 @@ class FoldedDataset:
 
     @property
     def from_disk(self) -> bool:
-        """Whether documents are read from mapped files as they are needed."""
+        """Whether documents are read from mapped files as needed."""
         return any(part.from_disk for fold in self.folds[:1] for part in fold.parts.values())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader mended, over all parts."""
+        """Warnings of the reader, over all parts."""
         return tuple(w for fold in self.folds for part in fold.parts.values() for w in part.warnings)
 
 

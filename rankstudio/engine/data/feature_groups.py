@@ -114,8 +114,9 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 def groups_in_words(groups: Groups, most: int = 4) -> str:
     """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" where there are none."""
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
-    more = tr(" and {more} more").format(more=len(names) - most) if len(names) > most else ""
-    return ", ".join(names[:most]) + more or tr("none")
+    if len(names) > most:
+        return tr("{first} and {n} more").format(first=", ".join(names[:most]), n=len(names) - most)
+    return ", ".join(names) or tr("none")
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:

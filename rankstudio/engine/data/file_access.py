@@ -53,7 +53,7 @@ def padded(path: Path, size: int) -> Bytes:
         free = memory.size(memory.available())
         raise FileAccessError(
             path,
-            tr("the file, of {size} bytes, does not fit into memory, of which {free} are free.").format(
+            tr("the file ({size} bytes) does not fit into memory ({free} free).").format(
                 size=size, free=free
             ),
         ) from None
@@ -61,11 +61,21 @@ def padded(path: Path, size: int) -> Bytes:
     return content
 
 
+def children(folder: Path) -> list[Path]:
+    """Return what is in a folder, by name; FileAccessError where it cannot be looked into."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise FileAccessError(
+            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None
+
+
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Put an error of the operating system into words."""
     if isinstance(error, FileNotFoundError):
-        return FileAccessError(path, tr("there is no such file."))
+        return FileAccessError(path, tr("file not found."))
     if isinstance(error, PermissionError):
-        return FileAccessError(path, tr("there is no permission to read this file."))
+        return FileAccessError(path, tr("permission denied."))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from rankstudio.engine.data import file_access as files
 from rankstudio.engine.data.compression import without_ending
+from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name
-from rankstudio.engine.errors import DatasetError, FileAccessError
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
 
@@ -24,8 +25,8 @@ PARTS = {
 }
 _NUMBER = re.compile(r"(?<=[-_.])(\d+)(?=[-_.]|$)")
 _LOOKED_FOR = translatable(
-    "folders named Fold1, Fold2 … with files named train, vali and test in them, or such files themselves "
-    "(train.txt, trainingset.txt, vali.csv, test.txt.gz and the like)"
+    "folders named Fold1, Fold2 … that contain train, vali and test files, or such files "
+    "themselves (train.txt, trainingset.txt, vali.csv, test.txt.gz)"
 )
 
 
@@ -104,16 +105,16 @@ def find_folds(path: Path) -> list[FilesOfFold]:
     found = _folds_in(path)
     if found:
         return found
-    deeper = {child: folds for child in _children(path) if child.is_dir() and (folds := _folds_in(child))}
+    deeper = {child: folds for child in children(path) if child.is_dir() and (folds := _folds_in(child))}
     if len(deeper) > 1:
         raise DatasetError(
-            tr(
-                "{path}: found {n_deeper} datasets here ({deeper}), expected one; please open one of them."
-            ).format(path=path, n_deeper=len(deeper), deeper=_listed(deeper))
+            tr("{path}: found {n_deeper} datasets ({deeper}), expected one. Open one of them.").format(
+                path=path, n_deeper=len(deeper), deeper=_listed(deeper)
+            )
         )
     if not deeper:
         raise DatasetError(
-            tr("{path}: found nothing to open, expected {looked_for}.").format(
+            tr("{path}: found no dataset, expected {looked_for}.").format(
                 path=path, looked_for=tr(_LOOKED_FOR)
             )
         )
@@ -123,7 +124,7 @@ def find_folds(path: Path) -> list[FilesOfFold]:
 def _folds_in(folder: Path) -> list[FilesOfFold]:
     """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
     numbered: dict[int, Path] = {}
-    for child in _children(folder):
+    for child in children(folder):
         match = FOLD.fullmatch(child.name)
         if match and child.is_dir():
             number = int(match[1])
@@ -144,7 +145,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                     )
                 )
         return folds
-    qrels = [child for child in _children(folder) if is_qrels_name(child.name) and child.is_file()]
+    qrels = [child for child in children(folder) if is_qrels_name(child.name) and child.is_file()]
     if len(qrels) == 1:
         return [FilesOfFold(1, {"train": (qrels[0],)})]
     parts = _parts_in(folder)
@@ -162,7 +163,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the files of one fold by part: train.txt, train-01.txt and so on, those of a folder train."""
     parts: dict[str, tuple[Path, ...]] = {}
-    data = [child for child in _children(folder) if child.is_file() and _is_data(child)]
+    data = [child for child in children(folder) if child.is_file() and _is_data(child)]
     for name, pattern in PARTS.items():
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
@@ -181,9 +182,9 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the files of a folder that is called as a part is: train/part-0001.parquet and so on."""
-    for child in _children(folder):
+    for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            data = [c for c in _children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
+            data = [c for c in children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
             if found := _in_order([c for c in data if c.suffix or _NUMBER.search(c.name)]):
                 return found
     return ()
@@ -207,15 +208,6 @@ def _in_order(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -
 
 def _is_data(path: Path) -> bool:
     return Path(without_ending(path.name.lower())).suffix in DATA_ENDINGS
-
-
-def _children(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError as error:
-        raise FileAccessError(
-            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
-        ) from None
 
 
 def _listed(paths: Iterable[Path]) -> str:

@@ -93,10 +93,10 @@ def open_dataset(
             made_of = parts_reader.datasets(part_files, found, name, told, width)
             for place, (part, data) in enumerate(made_of.items()):
                 if part in parts:
-                    raise misplaced_part(part_files[0], part, tr("those of one file alone"))
+                    raise misplaced_part(part_files[0], part, tr("only those of one file"))
                 parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
         if "train" not in parts:
-            raise misplaced_part(path, next(iter(parts)), tr("some of the training part too"))
+            raise misplaced_part(path, next(iter(parts)), tr("also some of the training part"))
         made.append(Fold(fold.number, **parts))
     made = share_rows(made)
     identity = identify(wanted[0][0].absolute(), made[0].train)
@@ -145,7 +145,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
         if differing and names[first] and names[file] and not names[first][0] == names[file][0] == "id 0":
             a, b = (f'"{name}"' if name else "no more features" for name in differing)
             raise DatasetError(
-                f"{file}: found {b} where {first} has {a}, expected the same features in the same order "
+                f"{file}: found {b} where {first} has {a}; expected the same features in the same order "
                 "in all files of a dataset."
             )
 
@@ -153,9 +153,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
 def _widening(file: Path, width: int, to: int) -> tuple[str, ...]:
     if width == to:
         return ()
-    return (
-        f"{file}: no feature after {width} occurs here; features {width + 1} to {to} are 0 in this file.",
-    )
+    return (f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",)
 
 
 def _name(path: Path, folds: list[FilesOfFold]) -> str:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.score_files import ScoreFile, read_score_file
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import DatasetError, FileAccessError
@@ -16,32 +18,34 @@ from rankstudio.engine.language import tr
 
 _FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
 _PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
-_MOST_FILES = 20_000
+_MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
 
-PartScores = Mapping[int, Mapping[str, Floats]]
-"""By the number of the fold and the name of the part: one score a document, in the order of the rows."""
+_OfFold = TypeVar("_OfFold")
+
+_PartScores = Mapping[str, Floats]
+"""By the name of the part: one score a document, in the order of the rows."""
 
 
 @dataclass(frozen=True, eq=False)
-class ScoresFound:
-    """The scores of a program, as they fit a dataset.
+class GivenFiles(Generic[_OfFold]):
+    """What files give to rank the folds of a dataset by.
 
     Attributes
     ----------
-    parts : PartScores
-        Of folds that have scores for the part that is measured: test, or vali without one.
+    of_folds : Mapping of int to object
+        By the number of the fold: its model, or the scores of its parts by their names.
     checksums : Mapping of str to str
         SHA-256 of the files that were read, by their place in the folder, or by name.
     left_out : tuple of int
-        Folds without scores.
+        Folds that have nothing.
     """
 
-    parts: PartScores
+    of_folds: Mapping[int, _OfFold]
     checksums: Mapping[str, str]
     left_out: tuple[int, ...]
 
 
-def find_scores(place: Path, dataset: FoldedDataset) -> ScoresFound:
+def find_scores(place: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """Read the scores of a program for the documents of a dataset.
 
     Parameters
@@ -53,13 +57,18 @@ def find_scores(place: Path, dataset: FoldedDataset) -> ScoresFound:
     dataset : FoldedDataset
         With its documents.
 
+    Returns
+    -------
+    GivenFiles
+        Of the folds that have scores for the part that is measured: test, or vali without one.
+
     Raises
     ------
     DataError
         Where a file cannot be read, or does not fit the documents.
     """
     if not place.exists():
-        raise FileAccessError(place, tr("there is no such file or folder."))
+        raise FileAccessError(place, tr("file or folder not found."))
     parts, checksums = _of_folder(place, dataset) if place.is_dir() else _of_file(place, dataset)
     kept = {n: found for n, found in parts.items() if found}
     measured = {fold.number: _measured(fold) for fold in dataset.folds}
@@ -67,11 +76,11 @@ def find_scores(place: Path, dataset: FoldedDataset) -> ScoresFound:
     if not kept:
         raise DatasetError(
             tr(
-                "{place}: found no scores for {data}, expected a file for each fold and part, such as "
-                "Fold1/test.scores, or one for the test part."
+                "{place}: found no scores for {data}; expected a file for each fold and part, "
+                "such as Fold1/test.scores, or one file for the test part."
             ).format(place=place, data=dataset.name)
         )
-    return ScoresFound(kept, checksums, tuple(n for n in measured if n not in kept))
+    return GivenFiles(kept, checksums, tuple(n for n in measured if n not in kept))
 
 
 def _measured(fold: Fold) -> str:
@@ -79,23 +88,24 @@ def _measured(fold: Fold) -> str:
     return "test" if fold.test is not None else "vali"
 
 
-def _of_file(path: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[str, str]]:
+def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores that one file has."""
     file = read_score_file(path)
     folds = [fold for fold in dataset.folds if _measured(fold) in fold.parts]
     if not folds:
         raise DatasetError(
             tr(
-                "{data} has neither a test nor a validation part to measure scores on; expected folds, or a "
-                "protocol that makes them."
+                "{data} has neither a test nor a validation part to measure scores on. Open "
+                "data with folds, or choose a protocol that creates them."
             ).format(data=dataset.name)
         )
     if file.run is None:
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
                 tr(
-                    "{path} has a score a line, and the folds of {data} were made anew ({how}), so its order "
-                    "is not that of their documents; expected a TREC run, whose ids tell the documents."
+                    "{path} has one score per line, but the folds of {data} were created by "
+                    "{how}, so the order of the documents differs. Use a TREC run with "
+                    "document ids."
                 ).format(path=path, data=dataset.name, how=dataset.divided_by)
             )
         scores = file.of_parts([fold.parts[_measured(fold)] for fold in folds])
@@ -112,7 +122,7 @@ def _of_file(path: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[str, 
     return by_part, {path.name: file.checksum}
 
 
-def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[str, str]]:
+def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores of a folder whose names tell fold and part."""
     by_place: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
@@ -138,13 +148,8 @@ def _of_folder(folder: Path, dataset: FoldedDataset) -> tuple[PartScores, dict[s
 
 def _files(folder: Path) -> list[Path]:
     """Return the files of a folder and of the folders in it, but for hidden ones."""
-    try:
-        near = sorted(child for child in folder.iterdir() if not child.name.startswith("."))
-        deeper = [sorted(child.iterdir()) if child.is_dir() else [child] for child in near[:_MOST_FILES]]
-    except OSError as error:
-        raise FileAccessError(
-            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
-        ) from None
+    near = [child for child in children(folder) if not child.name.startswith(".")]
+    deeper = [children(child) if child.is_dir() else [child] for child in near[:_MOST_FILES]]
     return [path for some in deeper for path in some if path.is_file() and not path.name.startswith(".")]
 
 

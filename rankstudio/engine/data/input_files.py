@@ -34,7 +34,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
             output = next((wanted[i] for i in _identities(path) if i in wanted), None)
             if output is not None and not path.is_dir():
                 raise OutputError(
-                    tr("{path}: this would replace {input}, which is read; choose another file.").format(
+                    tr("{path}: this would overwrite the input {input}. Choose another file.").format(
                         path=output, input=path
                     )
                 )

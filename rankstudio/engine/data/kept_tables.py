@@ -32,7 +32,7 @@ PARSER_VERSION = 7
 """To be raised whenever the parser would give another Table for the same text."""
 
 GROWTH = 64  # a parsed file has at most as many times the bytes of the file, and a little more
-_LITTLE = 1 << 20
+_LITTLE = 1 << 20  # 1 MiB: heads of small files
 _ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "parts")
 _COMMENTS = ("comments", "comment_offsets")
 

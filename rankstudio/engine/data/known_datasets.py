@@ -131,8 +131,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
             names = {i + 1: name for i, name in own.items()} if from_zero and 0 in own else own
             break
         warnings += (
-            f"{file}: found no line such as 12,BM25 of title below a header such as id,name, so that no "
-            "feature was named after it.",
+            f"{file}: no feature names found; expected a header such as id,name and lines such as "
+            "12,BM25 of title.",
         )
     key, convention = (known.key, known.convention) if known else (None, "letor4")
     return Identity(key, convention, names, warnings)

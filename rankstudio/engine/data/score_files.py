@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from rankstudio.engine.data.text_lines import TextLines, number, read_lines
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, translatable, trn
 
-_EXPECTED = translatable("one score, a number, on each line")
+_EXPECTED = translatable("one number per line, the score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +65,15 @@ class ScoreFile:
             n_others = len(parts) - 1
             text = (
                 trn(
-                    "{where} and {others} other together have {m} documents and {path} has {n} scores; "
-                    "expected one score for each document.",
-                    "{where} and {others} others together have {m} documents and {path} has {n} scores; "
-                    "expected one score for each document.",
+                    "{where} and {others} other have {m} documents in total, but {path} has "
+                    "{n} scores; expected one score per document.",
+                    "{where} and {others} others have {m} documents in total, but {path} has "
+                    "{n} scores; expected one score per document.",
                     n_others,
                 )
                 if n_others
                 else tr(
-                    "{where} has {m} documents and {path} has {n} scores; expected one score for each "
-                    "document."
+                    "{where} has {m} documents, but {path} has {n} scores; expected one score per document."
                 )
             )
             raise DatasetError(
@@ -90,8 +88,9 @@ class ScoreFile:
         if not all(part.document_ids):
             raise DatasetError(
                 tr(
-                    "{path} is a TREC run, and not every document of {part} has an id; expected docid = … in "
-                    "its comments, or a file with one score a line in the order of the documents."
+                    "{path} is a TREC run, but some documents of {part} have no id. Add docid "
+                    "= … to their comments, or use a file with one score per line in document "
+                    "order."
                 ).format(path=self.path, part=part.source.path if part.source else part)
             )
         scores = np.full(part.n_documents, -np.inf)
@@ -100,16 +99,21 @@ class ScoreFile:
             scores[row] = run.get(part.query_ids[query], {}).get(ids[row], -np.inf)
         if np.isneginf(scores).all():
             raise DatasetError(
-                tr(
-                    "{path}: found none of the documents of {part}, expected their ids of queries "
-                    "and documents."
-                ).format(path=self.path, part=part.source.path if part.source else part)
+                tr("{path} contains none of the documents of {part}. Check that both use the same query and document ids.").format(
+                    path=self.path, part=part.source.path if part.source else part
+                )
             )
         return scores
 
 
 def read_score_file(path: Path) -> ScoreFile:
     """Read a file of scores of either kind: a run where its first line is one.
+
+    Parameters
+    ----------
+    path : Path
+        One number a line, as SVM-rank, LETOR's tools and most others write them, or a run; may be compressed.
+        ``inf`` is a number, ``nan`` is none. Empty lines may follow the last score.
 
     Raises
     ------
@@ -122,30 +126,6 @@ def read_score_file(path: Path) -> ScoreFile:
     if is_run(text):
         return ScoreFile(path, text.checksum, np.empty(0), run_scores(text))
     return ScoreFile(path, text.checksum, _values(text))
-
-
-def read_scores(path: str | os.PathLike[str]) -> Floats:
-    """Read the scores that some program gave to documents.
-
-    Parameters
-    ----------
-    path : str or path-like
-        One number a line, as SVM-rank, LETOR's tools and most others write them; may be compressed.
-        ``inf`` is a number, ``nan`` is none. Empty lines may follow the last score.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        In the order of the file.
-
-    Raises
-    ------
-    FileAccessError
-        If the file cannot be read.
-    FormatError
-        At the first line that is not a number.
-    """
-    return _values(read_lines(Path(path)))
 
 
 def _values(text: TextLines) -> Floats:

@@ -89,8 +89,8 @@ class KeptPart:
         except (EntryError, KeyError):
             raise FileAccessError(
                 self._place,
-                "the data of a run cannot be read here: files are missing or damaged. Start the run again: "
-                "it writes them anew.",
+                "the data of the run cannot be read: files are missing or damaged. Start the run again to "
+                "restore them.",
             ) from None
 
 

@@ -28,7 +28,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 CHUNK = 1 << 25  # bytes of text
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # 1 MiB: a stop is heeded between two pieces
 _NEWLINE = ord("\n")
 _HEAD = 16  # bytes that tell what a file is
 
@@ -287,14 +287,13 @@ def _is_binary(begin: memoryview) -> bool:
 
 
 def _changed(path: Path) -> FileAccessError:
-    return FileAccessError(path, tr("the file changed its size while it was read; please try again."))
+    return FileAccessError(path, tr("the size of the file changed during reading. Try again."))
 
 
 def _too_long(path: Path, most: float) -> FileAccessError:
     return FileAccessError(
         path,
-        tr(
-            "the text in the compressed file has more than {size}, and does not fit into memory, "
-            "of which {size_2} are free."
-        ).format(size=memory.size(most), size_2=memory.size(2 * most)),
+        tr("the decompressed text exceeds {size} and does not fit into memory ({size_2} free).").format(
+            size=memory.size(most), size_2=memory.size(2 * most)
+        ),
     )

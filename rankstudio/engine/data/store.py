@@ -90,8 +90,8 @@ def writable(folder: Path) -> Path:
         with suppress(OSError):
             temporary = temporary_folder()
             warnings.warn(
-                f"{folder} cannot be written ({error.strerror or error}): data for other processes are in a "
-                "temporary folder until this one ends. RANKSTUDIO_CACHE_DIR names another folder.",
+                f"{folder} cannot be written ({error.strerror or error}). Data for worker processes are kept "
+                "in a temporary folder. Set RANKSTUDIO_CACHE_DIR to another folder.",
                 CacheWarning,
                 stacklevel=2,
             )
@@ -199,7 +199,7 @@ class StoredEntry:
                 raise ValueError("its manifest is damaged")
             content = json.loads(body)
             if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
-                raise ValueError("it is another entry, or of another version")
+                raise ValueError("it belongs to another entry or version")
             arrays = {
                 name: ArrayDescription(found["dtype"], tuple(found["shape"]), tuple(found["digests"]))
                 for name, found in content["arrays"].items()
@@ -580,9 +580,10 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
     if free < needed + _SPARE:
         raise DatasetError(
             tr(
-                "{path}: {what} need about {needed} on the disk, as they are more than the memory budget "
-                "allows, and {folder} has {free} free; please make room there, name a folder on a larger "
-                "disk by RANKSTUDIO_CACHE_DIR, allow more memory, or leave out unused features."
+                "{path}: not enough disk space: {what} exceed the memory limit and need "
+                "{needed} in {folder}, which has {free} free. Free disk space, choose another "
+                "folder (RANKSTUDIO_CACHE_DIR), raise the memory limit or leave out unused "
+                "features."
             ).format(
                 path=shown_path(path),
                 what=what,

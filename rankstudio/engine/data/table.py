@@ -38,8 +38,8 @@ class Scattered:
         """Return the warning for a file of this name."""
         what = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
         return (
-            f"{name}: the documents of {what} do not stand together (query {self.query_id} comes back on "
-            f"{self.unit} {self.line}); they were put together, in the order of the file."
+            f"{name}: the documents of {what} are not contiguous (query {self.query_id} appears again on "
+            f"{self.unit} {self.line}). They were grouped, in document order."
         )
 
 
@@ -97,9 +97,9 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return what is to be known of a file of this name, as sentences."""
         notes = [
-            f'{name}: the column "{column}" is no feature, and was left out.' for column in self.left_out
+            f'{name}: the column "{column}" is not numeric and was left out.' for column in self.left_out
         ]
         if self.parts.size:
-            notes.append(f'{name}: all parts are read that the column "{self.told_by[2]}" names.')
+            notes.append(f'{name}: the parts are taken from the column "{self.told_by[2]}".')
         notes += [f"{name}: {sentence}" for sentence in self.said]
         return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))

@@ -197,8 +197,8 @@ def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tupl
     """
     if int(sizes.sum()) != n_documents:
         raise DatasetError(
-            f"{where}: found {n_documents} documents, expected {int(sizes.sum())}, as many as the "
-            "queries of the file of sizes beside it have."
+            f"{where}: found {n_documents} documents, expected {int(sizes.sum())}, the total of the query "
+            "sizes file."
         )
     kept = np.flatnonzero(sizes)
     query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[kept])])
@@ -510,9 +510,9 @@ class TableOnDisk(TableBuilder):
         if needed > memory.budget():
             raise DatasetError(
                 tr(
-                    "{path}: query {query} comes back on {unit} {line}, and to bring the documents of "
-                    "each query together takes {needed}, where {budget} may be used; please sort the file by "
-                    "query, or allow more memory."
+                    "{path}: query {query} occurs again on {unit} {line}. Grouping its "
+                    "documents needs {needed}, but the memory limit is {budget}. Sort the file "
+                    "by query or raise the limit."
                 ).format(
                     path=shown_path(self.path),
                     query=scattered.query_id,
@@ -531,8 +531,9 @@ class TableOnDisk(TableBuilder):
         if 24.0 * largest * width > memory.budget():
             raise DatasetError(
                 tr(
-                    "{path}: a query has {n} documents, whose features take {needed} to be filled in or "
-                    "scaled, where {budget} may be used; please allow more memory, or divide that query."
+                    "{path}: one query has {n} documents; filling in or scaling their features "
+                    "needs {needed}, but the memory limit is {budget}. Raise the limit or "
+                    "split the query."
                 ).format(
                     path=shown_path(self.path),
                     n=largest,
@@ -565,9 +566,9 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
     """Return the error of a table that could not be written."""
     return FileAccessError(
         path,
-        tr(
-            "it is larger than the memory budget, and what is read of it could not be written: {reason}."
-        ).format(reason=error.strerror or error),
+        tr("it exceeds the memory limit, and its data could not be written to disk: {reason}.").format(
+            reason=error.strerror or error
+        ),
     )
 
 
@@ -582,9 +583,9 @@ def too_large(where: object, rows: int, width: int, needed: float, free: float) 
     """Return the error of documents whose features do not fit into memory."""
     return DatasetError(
         tr(
-            "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, and "
-            "{size} are free. Every feature becomes a column, so leave out unused ones or number "
-            "them anew."
+            "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, "
+            "but {size} are free. Every feature becomes a column: leave out unused features or "
+            "renumber them."
         ).format(path=where, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
     )
 

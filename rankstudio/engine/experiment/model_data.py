@@ -55,10 +55,12 @@ def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDa
 def _named(model: Model) -> FoldedDataset:
     """Open the data that the model's plan names, with its folds."""
     if not model.plan:
-        raise PlanError("the model names no data; expected --data with a file or a folder.")
+        raise PlanError("The model does not record its data. Give --data with a file or folder.")
     plan = plan_from_dict(model.plan)
     if plan.data != SAMPLE and not is_there(Path(plan.data)):
-        raise PlanError(f"the data of the model, {plan.data}, are not there; expected others by --data.")
+        raise PlanError(
+            f"{plan.data}: the data of the model were not found. Give --data with a file or folder."
+        )
     return open_data(plan.changed(normalize="none"))
 
 

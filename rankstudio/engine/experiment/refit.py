@@ -54,9 +54,9 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     """
     plan, folds = result.plan, result.folds
     if plan.entry.given:
-        raise PlanError(f"A model is learned from everything by a method; {plan.title} learns nothing.")
+        raise PlanError(f"{plan.title} is not trained, so there is no model to train on all documents.")
     if not folds:
-        raise PlanError("A model can be learned from everything when the first fold has chosen; none has.")
+        raise PlanError("A model can be trained on all documents only after at least one fold is complete.")
     chosen = [fold.chosen.unit.values for fold in folds]
     values = tuple(
         median(column) if axis.is_grid else most_frequent(column, axis.values)

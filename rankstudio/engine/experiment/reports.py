@@ -173,7 +173,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
 
 def write_results(result: RunResult, folder: str | Path) -> list[Path]:
-    """Write all files of a run into a folder, which is made where it is missing.
+    """Write all files of a run into a folder, created if it does not exist.
 
     Returns
     -------

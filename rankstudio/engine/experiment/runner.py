@@ -32,7 +32,7 @@ from rankstudio.engine.experiment.results.filed_steps import Keeper, path_keeper
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.units.estimated_memory import memory_estimate
+from rankstudio.engine.experiment.units.estimated_memory import memory_estimate, shards_are_shared
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
@@ -42,9 +42,9 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, TrainingData
-from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.memory import sufficient
-from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.work import Note, WorkProgress
 
 __all__ = ["check", "collect", "estimate", "open_data", "run", "select_model", "usual_choices"]
 
@@ -210,15 +210,11 @@ def run(
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Tell whether the method has workers share shards, and some training part has several."""
+    """Tell whether workers share the shards of some training part, in place of units of their own."""
     if plan.entry.given or plan.preferences:
         return False
-    method = plan.entry.load()
-    if not method.shares_shards:
-        return False
-    return any(
-        not isinstance(fold.train, LeftOut) and len(shards_of(fold.train.query_ptr)) > 1 for fold in folds
-    )
+    parts = [fold.train for fold in folds if not isinstance(fold.train, LeftOut)]
+    return any(shards_are_shared(plan, part) for part in parts)
 
 
 def _serves_others(data: TrainingData | None, workers: ShardExecutor) -> bool:
@@ -231,7 +227,7 @@ def run_plan(
     dataset: FoldedDataset | RankingDataset | None = None,
     executor: Executor | None = None,
 ) -> RunResult:
-    """Carry out a plan to its end; parameters and errors are those of :func:`run`."""
+    """Run a plan to its end; parameters and errors are those of :func:`run`."""
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):
             return event.result
@@ -272,8 +268,8 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
             text = tr(
-                "choose by {measure}: fold {fold} of {data} has no validation part; choose by {criterion!r}, "
-                "the method's own, instead."
+                "choose by {measure}: fold {fold} of {data} has no validation part. Choose by "
+                "the method's own criterion, {criterion!r}, instead."
             )
             raise PlanError(
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
@@ -289,8 +285,8 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
         ranker = plan.ranker_entry or plan.entry
         known = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
-            "choose by {measure}: expected a method that predicts each query without it, one of {methods}; "
-            "got {label}."
+            "choose by {measure}: {label} cannot compute leave-query-out predictions. Methods "
+            "that can: {methods}."
         )
         raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
     _check_several_queries(plan, fold, data)
@@ -301,8 +297,8 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     if fold.train.n_queries < 2:
         raise PlanError(
             tr(
-                "choose by {measure}: fold {fold} of {data} has one training query, and without it there is "
-                "nothing to learn from."
+                "choose by {measure}: fold {fold} of {data} has only one training query, so "
+                "nothing is left to learn from without it."
             ).format(measure=plan.select_by, fold=fold.number, data=data)
         )
 
@@ -312,9 +308,9 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     rule = parse_rule(plan.rule)
     if rule.kind == ONE_SE and plan.select_by == CRITERION:
         raise PlanError(
-            tr(
-                "rule: {one_se} needs a measure of the validation part to choose by, got {criterion!r}."
-            ).format(one_se=ONE_SE, criterion=CRITERION)
+            tr("rule: {one_se} needs a validation measure to choose by, got {criterion!r}.").format(
+                one_se=ONE_SE, criterion=CRITERION
+            )
         )
     if (
         rule.most is not None
@@ -323,9 +319,9 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
         and dataset.n_features > rule.most
     ):
         raise PlanError(
-            tr(
-                "rule: expected a method that selects features for {rule}, and {label} uses all {n_features}."
-            ).format(rule=rule, label=plan.entry.label, n_features=dataset.n_features)
+            tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.").format(
+                rule=rule, label=plan.entry.label, n_features=dataset.n_features
+            )
         )
 
 
@@ -336,8 +332,9 @@ def _check_criterion(plan: Plan) -> None:
     if plan.select_by == CRITERION and apart:
         raise PlanError(
             tr(
-                'choose by {criterion!r}: with each value of "{label}" it is another criterion, and these do '
-                "not compare; choose by a measure of the validation part, or give one value."
+                'choose by {criterion!r}: each value of "{label}" gives a different criterion, '
+                "and these cannot be compared. Choose by a validation measure, or give one "
+                "value."
             ).format(criterion=CRITERION, label=apart[0].label)
         )
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import NAMES, Kernel
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import shown
-from rankstudio.engine.querywise.kernel_functions.kernel import NAMES, Kernel
 
 KIND = "kernel"
 """Of a kernel model among the models that are not linear."""
 
 _FIELDS = ("function", "gamma", "degree", "coef0")
-_MOST_DEGREE = 1000
+_MOST_DEGREE = 1000  # far above any in use; a file's number must not cost hours
 
 
 def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
@@ -35,11 +35,11 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
         raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
     if len(set(columns)) != len(columns) or not set(columns) <= ids:
-        raise ValueError(f"found {shown(columns)} as columns, expected features of the model, each once")
+        raise ValueError(f"found {shown(columns)} as columns, expected distinct features of the model")
     weights = _numbers(values.get("weights"), "weights", None)
     vectors = values.get("vectors")
     if not isinstance(vectors, list) or len(vectors) != len(weights):
-        raise ValueError(f"expected {len(weights)} vectors, one for each weight")
+        raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_numbers(row, "a vector", len(columns)) for row in vectors]
     written = {name: getattr(kernel, name) for name in _FIELDS}
     return {"kind": KIND, "kernel": written, "columns": columns, "vectors": rows, "weights": weights}
@@ -70,7 +70,7 @@ def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats
 def _kernel(found: Any) -> Kernel:
     if not isinstance(found, dict) or set(found) != set(_FIELDS) or found["function"] not in NAMES:
         raise ValueError(
-            f"found {shown(found)} as kernel, expected {', '.join(_FIELDS)}, the function being one of "
+            f"found {shown(found)} as kernel, expected {', '.join(_FIELDS)}, with a function among "
             f"{', '.join(NAMES)}"
         )
     gamma, coef0 = _numbers([found["gamma"], found["coef0"]], "gamma and coef0", 2)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.model_folder import json_files, models_in
 from rankstudio.engine.export.model_scores import check_columns
@@ -16,26 +15,7 @@ from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.language import tr
 
 
-@dataclass(frozen=True, eq=False)
-class ModelsFound:
-    """The models of a file or a folder, as they fit a dataset.
-
-    Attributes
-    ----------
-    models : Mapping of int to Model
-        By the number of the fold.
-    checksums : Mapping of str to str
-        SHA-256 of the files that were read, by their names.
-    left_out : tuple of int
-        Folds without a model.
-    """
-
-    models: Mapping[int, Model]
-    checksums: Mapping[str, str]
-    left_out: tuple[int, ...]
-
-
-def find_models(place: Path, dataset: FoldedDataset) -> ModelsFound:
+def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     """Read the models to rank the documents of a dataset by.
 
     Parameters
@@ -52,14 +32,14 @@ def find_models(place: Path, dataset: FoldedDataset) -> ModelsFound:
         Where a file cannot be read, is no model, or does not fit the features.
     """
     if not place.exists():
-        raise FileAccessError(place, tr("there is no such file or folder."))
+        raise FileAccessError(place, tr("file or folder not found."))
     paths = _paths(place, [fold.number for fold in dataset.folds])
     read = {path: load_model(path) for path in dict.fromkeys(paths.values())}
     for path, model in read.items():
         _check_features(model, path, dataset)
     checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
     left_out = tuple(fold.number for fold in dataset.folds if fold.number not in paths)
-    return ModelsFound({n: read[path] for n, path in paths.items()}, checksums, left_out)
+    return GivenFiles({n: read[path] for n, path in paths.items()}, checksums, left_out)
 
 
 def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:

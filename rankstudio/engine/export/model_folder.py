@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rankstudio.engine.data.file_access import children
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 
@@ -13,7 +14,7 @@ FOLDER = "models"
 
 _RESULTS = "results.json"
 _FOLD = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MOST_FILES = 20_000
+_MOST_FILES = 20_000  # somebody chose their home: reading it all would take minutes
 
 
 def fold_of_name(path: Path) -> int | None:
@@ -72,10 +73,5 @@ def json_files(folder: Path) -> list[Path]:
     FileAccessError
         Where it cannot be looked into.
     """
-    try:
-        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except OSError as error:
-        raise FileAccessError(
-            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
-        ) from None
+    paths = [path for path in children(folder) if not path.name.startswith(".")]
     return [path for path in paths[:_MOST_FILES] if path.suffix.lower() == ".json" and path.is_file()]

@@ -14,7 +14,7 @@ from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.missing_values import Missing
 from rankstudio.engine.errors import DatasetError, shown_path
-from rankstudio.engine.export.models import NORMALIZE, Model
+from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
 
@@ -42,6 +42,26 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
     return data
 
 
+def score_file(
+    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
+) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
+    """Score the documents of a data file by the model of another file.
+
+    Returns
+    -------
+    tuple
+        The scores, in the order of the rows, the data, and what is to be known of both, as sentences.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or the model cannot score the data.
+    """
+    model = load_model(model_path)
+    data = read_for(model, data_path, columns)
+    return model_scores(model, data), data, other_names(model, data)
+
+
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
     """Raise `DatasetError` where a column of a table is not where it was when the model was learned."""
     names = data.feature_names
@@ -51,7 +71,7 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
         if found != feature.id and names.count(feature.name) == 1:
             raise DatasetError(
                 f"{shown_path(path)}: found {feature.name} as feature {found}, expected it as feature "
-                f"{feature.id}, as in the data that the model was learned from."
+                f"{feature.id}, as in the training data of the model."
             )
 
 
@@ -66,8 +86,8 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
         name, default = named.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
-                f"Feature {feature.id} is called {feature.name!r} in the model and {name!r} in the data; it "
-                "is scored as the same.",
+                f"Feature {feature.id} is {feature.name!r} in the model and {name!r} in the data; both are "
+                "treated as the same feature.",
             )
     return ()
 

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError, shown
 from rankstudio.engine.export.kernel_values import checked_kernel, kernel_scores
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.tree_prediction import tree_scores
 from rankstudio.engine.export.tree_text import checked_trees
-from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.support.files import read_text, write_text
 
 FORMAT = "rankstudio-model"
@@ -29,7 +29,7 @@ MISSING = ("query_min", "zero", "refuse")
 
 _FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
 _NO_MODEL = "this is not a model written by RankStudio"
-_GREATEST = 2**63 - 1
+_GREATEST = 2**63 - 1  # an id is an int64
 _EXPECTED: Mapping[type, str] = {
     str: "a text",
     int: "a whole number from 1 up",
@@ -126,7 +126,9 @@ class Model:
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
         if not np.isfinite(scores).all() and np.isfinite(X).all():
-            raise DataError("The model's weights are so large that a score is beyond the range of numbers.")
+            raise DataError(
+                "The weights of the model are too large: a score exceeds the floating-point range."
+            )
         return scores
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
@@ -173,13 +175,15 @@ def save_model(path: str | Path, model: Model) -> None:
         case ".json":
             write_text(path, model_json(model))
         case ".csv" if model.beyond:
-            raise OutputError(f"{path}: a model that is not linear is written as .json, not as .csv.")
+            raise OutputError(
+                f"{path}: expected a .json file, because only linear models can be written as .csv."
+            )
         case ".csv":
             rows = [(rank, f.id, f.name, f.weight) for rank, f in enumerate(model.features, start=1)]
             write_text(path, csv_text(("rank", "id", "feature", "weight"), rows))
         case other:
             raise OutputError(
-                f"{path}: a model is written as .json or .csv, not as {other or 'a file without ending'}."
+                f"{path}: expected a .json or .csv file for a model, got {other or 'no ending'}."
             )
 
 
@@ -231,7 +235,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON; ValueError where a field comes twice."""
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise ValueError("a field comes twice")
+        raise ValueError("a field occurs twice")
     return values
 
 
@@ -247,7 +251,7 @@ def _model(values: Any) -> Model:
     )
     ids = [f.id for f in features]
     if len(set(ids)) != len(ids):
-        raise ValueError("a feature comes twice")
+        raise ValueError("a feature occurs twice")
     parameters, origin = (_field(values, name, dict) for name in ("parameters", "origin"))
     for name, known in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, known[0]) not in known:
@@ -265,9 +269,7 @@ def _check_whole(values: Mapping[str, Any]) -> None:
     found = _digest(values)
     digest = _field(values, "digest", str) if "digest" in values else found
     if digest != found:
-        raise ValueError(
-            f"it was changed since it was written: found {shown(digest)} as digest, expected {found}"
-        )
+        raise ValueError(f"the file was modified: found {shown(digest)} as digest, expected {found}")
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
@@ -297,7 +299,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
                 for w in _field(values, "thresholds", list)
             ]
             if unknown := {w["id"] for w in weak} - ids:
-                raise ValueError(f"a threshold is on feature {min(unknown)}, which is none of the model")
+                raise ValueError(f"a threshold uses feature {min(unknown)}, which the model does not have")
             return {"kind": kind, "thresholds": weak}
         case "trees":
             columns = [_field({"column": c}, "column", int) for c in _field(values, "columns", list)]
@@ -315,7 +317,7 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     """Return a field of an object; ValueError where it is missing, or of another kind."""
     if not isinstance(values, dict) or name not in values:
-        raise ValueError(f"there is no {name} where there should be one")
+        raise ValueError(f"expected {name}, found none")
     value = values[name]
     fits = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
     if kind is float and fits:

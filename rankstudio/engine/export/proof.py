@@ -57,27 +57,30 @@ class RankingProof:
     def sentence(self) -> str:
         """What was found, as a sentence."""
         if self.failure:
-            return tr("Not proved: {reason}").format(reason=self.failure)
+            return tr("Not verified: {reason}").format(reason=self.failure)
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints:
             text = (
-                tr("Identical ranking on {identical} of {queries} queries, also by what {whose} prints.")
+                tr(
+                    "Identical ranking on {identical} of {queries} queries, also with the digits "
+                    "that {whose} prints."
+                )
                 if self.single == self.identical
                 else tr(
-                    "Identical ranking on {identical} of {queries} queries; by the {digits} digits that "
-                    "{whose} prints, on {single} of {queries}."
+                    "Identical ranking on {identical} of {queries} queries; with the {digits} "
+                    "digits that {whose} prints, on {single} of {queries}."
                 )
             )
         elif self.single == self.identical:
             text = tr(
-                "Identical ranking on {identical} of {queries} queries, also in the single precision that "
-                "{whose} computes with."
+                "Identical ranking on {identical} of {queries} queries, also in the single "
+                "precision of {whose}."
             )
         else:
             text = tr(
-                "Identical ranking on {identical} of {queries} queries; in the single precision that {whose} "
-                "computes with, on {single} of {queries}."
+                "Identical ranking on {identical} of {queries} queries; in the single "
+                "precision of {whose}, on {single} of {queries}."
             )
         return text.format(
             identical=self.identical,
@@ -124,7 +127,7 @@ def ranking_proof(
         except (OutputError, MissingExtraError) as error:
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
-            return unproved(f"it could not be read back ({error}).")
+            return unproved(f"the file could not be read back ({error}).")
         same = [ranked_alike(expected, scores, part.query_ptr).sum() for scores in (found, again)]
         counts += [part.n_queries, *same]
         release(part.X)

@@ -139,8 +139,8 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 def kernel_refusal() -> str:
     """Return why no other program is given a kernel model."""
     return tr(
-        "Other programs have weighted sums and trees, and this model is a sum of kernel functions of its "
-        "basis vectors: it is written as RankStudio's own JSON, which predict and evaluate read."
+        "This model is a sum of kernel functions. Other programs support only weighted sums "
+        "and trees, so it is written as RankStudio's own JSON, which predict and evaluate read."
     )
 
 
@@ -187,9 +187,7 @@ def score_function(model: Model) -> ScoreFunction:
 def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
     """Return LightGBM's tree without what only LightGBM needs."""
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
-        raise OutputError(
-            "The model's trees treat 0 as a missing value, which only LightGBM does; expected others."
-        )
+        raise OutputError("The trees of the model treat 0 as a missing value; only LightGBM supports this.")
     rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
     splits = tuple((place_of[f], float(t), left, right) for f, t, left, right in rows)
     depth = [0] * len(splits)
@@ -198,10 +196,7 @@ def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
             if child >= 0:
                 depth[child] = depth[node] + 1
     if splits and max(depth) >= DEEPEST:
-        raise OutputError(
-            f"The model has a tree with {max(depth) + 1} splits one below the other; expected at most "
-            f"{DEEPEST}."
-        )
+        raise OutputError(f"The model has a tree of depth {max(depth) + 1}; expected at most {DEEPEST}.")
     return ScoreTree(splits, tuple(float(value) for value in tree.leaves))
 
 

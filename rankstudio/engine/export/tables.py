@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import isnan
 from pathlib import Path
@@ -13,7 +14,7 @@ from rankstudio.engine.support.csv_cells import guarded
 from rankstudio.engine.support.escaping import latex_escaped, markdown_escaped
 from rankstudio.engine.support.files import write_text
 
-_LEAST_P = 0.0001
+_LEAST_P = 0.0001  # four decimals are shown
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -48,6 +49,35 @@ def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[ob
     write_text(path, csv_text(header, rows))
 
 
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts, to print.
+
+    Attributes
+    ----------
+    title : str
+    header : sequence of str
+    rows : sequence of sequences of str
+    left : sequence of int
+        Columns aligned to the left; the others hold numbers.
+    note : str
+        What is to be said below it.
+    bold : frozenset of (int, int)
+        Cells that stand out where a format can show it, by row and column.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: Sequence[int] = (0,)
+    note: str = ""
+    bold: frozenset[tuple[int, int]] = frozenset()
+
+    def side(self, column: int) -> str:
+        """Return to which side a column is aligned."""
+        return "left" if column in self.left else "right"
+
+
 def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
     """Return rows of text as a table in Markdown.
 
@@ -59,14 +89,22 @@ def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Se
     left : sequence of int
         Columns aligned to the left; the others hold numbers.
     """
-    ruler = ["---" if c in left else "---:" for c in range(len(header))]
+    return markdown_lines([[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left)
+
+
+def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return rows of Markdown as a table, the first as its header, padded so that it reads well as it is."""
+    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
+    ruler = ["-" * width if at in left else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
     return "\n".join(
-        "| " + " | ".join(row) + " |" for row in (_markdown_row(header), ruler, *map(_markdown_row, rows))
+        "| "
+        + " | ".join(
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        + " |"
+        for row in (rows[0], ruler, *rows[1:])
     )
-
-
-def _markdown_row(cells: Sequence[str]) -> list[str]:
-    return [markdown_escaped(cell) or "–" for cell in cells]
 
 
 def latex_text(
@@ -82,19 +120,43 @@ def latex_text(
         Above the table.
     """
     columns = "".join("l" if c in left else "r" for c in range(len(header)))
-    lines = [" & ".join(latex_escaped(cell) for cell in row) + r" \\" for row in (header, *rows)]
+    head, *body = (latex_line(latex_escaped(cell) for cell in row) for row in (header, *rows))
+    return latex_float(columns, [head], body, latex_escaped(caption))
+
+
+def latex_line(cells: Iterable[str]) -> str:
+    """Return a row of LaTeX."""
+    return " & ".join(cells) + r" \\"
+
+
+def latex_float(
+    columns: str, head: Sequence[str], body: Sequence[str], caption: str = "", below: Sequence[str] = ()
+) -> str:
+    """Return a table of LaTeX, for the package booktabs, with its caption above.
+
+    Parameters
+    ----------
+    columns : str
+        How they are aligned: "lrr".
+    head, body, below : sequence of str
+        Lines above the rule, below it, and below the table.
+    caption : str
+        In LaTeX; "" for none.
+    """
+    above = [r"\setlength{\belowcaptionskip}{\smallskipamount}", rf"\caption{{{caption}}}"] if caption else []
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            *([rf"\caption{{{latex_escaped(caption)}}}"] if caption else []),
+            *above,
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            lines[0],
+            *head,
             r"\midrule",
-            *lines[1:],
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
+            *below,
             r"\end{table}",
         ]
     )

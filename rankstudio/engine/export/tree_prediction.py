@@ -19,7 +19,7 @@ _SCRIPT = Path(__file__).with_name("tree_trial.py")
 _SECONDS = 10  # of processor, for reading a text and one prediction
 _WAITED = 60.0  # seconds on the clock, on a computer that others keep busy
 _BYTES = 2 * 10**9  # of addresses, besides those for the text
-_BYTES_PER_CHARACTER = 32
+_BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
 _SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
 
 
@@ -62,7 +62,7 @@ def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floa
     if end := _end_of_trial(trees.text, given.shape[1], kind, lightgbm.basic._LIB._name):
         whose = f"{source}: the" if source else "The"
         raise DataError(
-            f"{whose} model's trees are refused: LightGBM, in a process of its own, {end}; expected a score."
+            f"{whose} model's trees cannot be used: LightGBM, in a separate process, {end}; expected a score."
         )
     return lightgbm.Booster(model_str=trees.text), given
 

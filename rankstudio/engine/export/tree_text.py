@@ -132,7 +132,7 @@ class TextTree:
         if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
             0 <= child <= node for side in (left, right) for node, child in enumerate(side)
         ):
-            raise _refusal(where, "children that are no tree", "every split and every leaf once")
+            raise _refusal(where, "children that do not form a tree", "each split and leaf exactly once")
         counts = {
             key: _integers(where, values, key, length, range(10**9))
             for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
@@ -162,13 +162,13 @@ def _blocks(text: str) -> list[dict[str, str]]:
     body, end, _ = text.partition("\nend of trees\n")
     head, *trees = re.split(r"\nTree=[0-9]+\n", body)
     if not end or not trees or not head.startswith("tree\n"):
-        raise _refusal("it", "no trees, or no end of them", "LightGBM's text of a model")
+        raise _refusal("it", "no trees or no end marker", "the text of a LightGBM model")
     found = []
     for block in (head.removeprefix("tree\n"), *trees):
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
         found.append(dict(pairs))
         if len(found[-1]) != len(pairs):
-            raise _refusal("it", "a key that comes twice", "each once")
+            raise _refusal("it", "a key that occurs twice", "each key once")
     return found
 
 

@@ -9,25 +9,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.magnitude import column_name
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.scoring import linear_scores
+from rankstudio.engine.arithmetic.sparse_query_data import group_sparse, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import method_of
+from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.left_out import LeftOutScorer
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.scikit_learn import BaseEstimator, check_is_fitted, validate_data
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.magnitude import column_name
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.querywise.sparse_query_data import group_sparse, is_sparse
-from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Note, WorkProgress
 
 MOST_SEED = 2**32 - 1
 """The greatest seed that numpy's generators take as it is."""
 
 
-class LinearRanker(BaseEstimator):  # type: ignore[misc]
+class LinearRanker(Estimator):
     """Base of the methods that learn one weight a feature.
 
     A subclass writes :meth:`learn`, a generator of steps over grouped data. It knows no progress bar, no
@@ -35,29 +36,21 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     or goes by sums over shards, writes :meth:`work` instead, and gives signs of life in between.
     """
 
+    entry: ClassVar[Method]
+    """Its entry in the catalog: which parameters it has, and what each may be."""
     accepts_sparse: ClassVar[bool] = False
     """Whether X may be a sparse matrix of scipy."""
-    shares_shards: ClassVar[bool] = True
-    """Whether workers share the shards of data that have several.
-
-    Another one looks at all documents at once, or at one shard after the other: its units are spread instead.
-    """
-    kept_per_document: ClassVar[int] = 0
-    """Bytes that its shards keep for each document, where there is room."""
 
     coef_: Floats
     n_features_in_: int
 
-    @property
-    def leaves_out_by_shards(self) -> bool:
-        """Whether it leaves queries out shard by shard with its parameters, if at all."""
-        return False
-
     def memory_need(self, shape: DataShape) -> MemoryNeed:
-        """Return what :meth:`work` needs of memory for data of a shape, before there are any."""
-        kept = self.kept_per_document * shape.m
-        by_shards = shape.sharded and self.shares_shards
-        return shard_need(shape, states=kept) if by_shards else whole_need(shape)
+        """Return what :meth:`work` needs of memory for data of a shape, before there are any.
+
+        It also tells how that goes over the documents, and so whether workers share their shards. A method
+        that has its own :meth:`work` says it there; :meth:`learn` is given all documents at once.
+        """
+        return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
         """Yield one :class:`Step` a feature or iteration; the last one is the model."""
@@ -69,11 +62,11 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
-        yield from self.learn(training_data(data).whole(method_of(type(self)).label))
+        yield from self.learn(training_data(data).whole(self.entry.label))
 
     def checked(self, name: str) -> Any:
-        """Return a parameter that the catalog declares; ParameterError where it is out of its range."""
-        return method_of(type(self)).parameter(name).check(getattr(self, name))
+        """Return a parameter as its entry allows it; ParameterError where it is out of its range."""
+        return self.entry.parameter(name).check(getattr(self, name))
 
     def n_steps(self, n_features: int) -> int:
         """Return how many steps :meth:`learn` takes at most on data with so many features."""
@@ -108,14 +101,19 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
+    def left_out_need(self, shape: DataShape) -> MemoryNeed:
+        """Return what :meth:`left_out` needs of memory, as :meth:`memory_need` says it of :meth:`work`."""
+        return whole_need(shape)
+
     def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer]:
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
         """Return what scores the documents of each shard as :meth:`left_out` does, with signs of life.
 
-        Only where ``leaves_out_by_shards`` says so.
+        None where that takes all documents at once.
         """
-        raise NotImplementedError
+        yield from ()
+        return None
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
         """Learn step by step.
@@ -173,8 +171,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         """
         if qid is None:
             warnings.warn(
-                f"{type(self).__name__}: the argument qid is missing, so all documents are ranked as those "
-                "of one query; qid=... gives the query of each document.",
+                f"{type(self).__name__}: the argument qid is missing, so all documents are treated as one "
+                "query. Pass qid=... with the query of each document.",
                 MissingQueryWarning,
                 stacklevel=4,
             )

@@ -49,8 +49,8 @@ class GivenScores(Step):
         key = part_key(columns.T)
         if key not in self.parts:
             raise DatasetError(
-                f"{self.name}: there are no scores for these {columns.shape[1]} documents, expected those of "
-                "a part that the files score."
+                f"{self.name}: no scores for these {columns.shape[1]} documents; expected a part that the "
+                "score files cover."
             )
         return self.parts[key]
 

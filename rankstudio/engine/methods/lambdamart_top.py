@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 class LambdaMARTTop(GrowingSelector):
-    """LambdaMART's features in the order of the total gain of their splits, and LambdaMART with the first k.
+    """LambdaMART retrained on the k features with the greatest total split gain.
 
     The order is that of one LambdaMART with all features. Trees have no weights that a model of k features
     could keep: a split on a feature that is left out would have to send its documents somewhere. So for every
@@ -64,7 +66,7 @@ class LambdaMARTTop(GrowingSelector):
     3
     """
 
-    shares_shards = False
+    entry = LAMBDAMART_TOP
 
     booster_: Any
     gains_: Floats

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.summation import Joined
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
-from rankstudio.engine.steps import WorkProgress, finish
+from rankstudio.engine.support.work import WorkProgress, finish
 
 _AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB
 
@@ -24,7 +24,7 @@ def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
     return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
 
 
-def left_out_scores(data: QueryData, models: Floats) -> Floats:
+def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | None = None) -> Floats:
     """Score the documents of each query by a linear model of its own.
 
     Parameters
@@ -32,6 +32,8 @@ def left_out_scores(data: QueryData, models: Floats) -> Floats:
     data : QueryData
     models : ndarray of shape (Q, n)
         Row q was learned without query q.
+    columns : sequence of int, optional
+        The features that they are of; all without them.
 
     Returns
     -------
@@ -40,45 +42,9 @@ def left_out_scores(data: QueryData, models: Floats) -> Floats:
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
-    for column, weights in zip(data.X.T, models.T, strict=True):
-        scores += column * np.repeat(weights, sizes)
-    return scores
-
-
-def scores_by_statistics(
-    data: QueryData, columns: Sequence[int], learn: Callable[[QueryStatistics], Floats]
-) -> Floats:
-    """Return :func:`left_out_scores` with some features, a few queries at a time.
-
-    Parameters
-    ----------
-    data : QueryData
-        With all features; its statistics are there.
-    columns : sequence of int
-        Those to learn from.
-    learn : callable
-        Of the statistics of Q' queries, beside the total of all, the weights (Q', k) learned without each.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    Notes
-    -----
-    Neither the documents nor the Gram matrices are copied as a whole: a path takes O(m) memory, however many
-    steps and features it has, besides 64 MB of Gram matrices, or those of a single query.
-    """
-    statistics, ascending = data.statistics, sorted(columns)
-    step = max(1, _AT_ONCE // (len(ascending) + 1) ** 2)
-    scores = np.zeros(len(data.X))
-    for first in range(0, statistics.n_queries, step):
-        queries = slice(first, min(first + step, statistics.n_queries))
-        models = learn(statistics.narrowed(ascending, queries))
-        ptr = data.ptr[queries.start : queries.stop + 1]
-        rows, sizes = slice(ptr[0], ptr[-1]), np.diff(ptr)
-        own = scores[rows]
-        for column, weights in zip(ascending, models.T, strict=True):
-            own += data.X[rows, column] * np.repeat(weights, sizes)
+    used = range(data.X.shape[1]) if columns is None else columns
+    for column, weights in zip(used, models.T, strict=True):
+        scores += data.X[:, column] * np.repeat(weights, sizes)
     return scores
 
 

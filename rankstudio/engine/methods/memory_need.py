@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 
 NUMBER = 8.0
 """Bytes of a float64."""
@@ -24,8 +25,6 @@ class DataShape:
         Threads that work on shards at a time.
     on_disk : bool
         Whether the documents are read from the disk as they are needed: then what is read of them counts.
-    n_settings : int
-        How many settings share what is computed once.
     free : float
         Bytes that may be taken, for methods that do something else where there are few.
     """
@@ -36,7 +35,6 @@ class DataShape:
     s: int
     T: int = 1
     on_disk: bool = False
-    n_settings: int = 1
     free: float = float("inf")
 
     @property
@@ -55,6 +53,17 @@ class DataShape:
         return self.documents if self.on_disk else 0.0
 
 
+class Reading(Enum):
+    """How a method goes over its documents.
+
+    Where there is one shard, all methods look at all documents at once.
+    """
+
+    WHOLE = "all at once"
+    IN_TURN = "shard by shard, none of them by other workers"
+    SHARED = "by sums over shards, which workers share"
+
+
 @dataclass(frozen=True)
 class MemoryNeed:
     """What a method needs besides the data that are in memory already.
@@ -67,8 +76,8 @@ class MemoryNeed:
         Bytes for shards that are in memory as far as the budget has room for them, else in files.
     lasting : float
         Of such bytes, those that all settings share.
-    by_shards : bool
-        Whether it goes shard by shard.
+    reading : Reading
+        How it goes over the documents.
     algorithm : str
         By which of several algorithms, as a method calls it; "" where there is one.
     usual : float
@@ -82,7 +91,7 @@ class MemoryNeed:
     least: float
     states: float = 0.0
     lasting: float = 0.0
-    by_shards: bool = False
+    reading: Reading = Reading.WHOLE
     algorithm: str = ""
     usual: float = 0.0
     kept: float = 0.0
@@ -159,23 +168,16 @@ def shard_need(
     """
     shard = NUMBER * shape.s * shape.n
     at_work = shape.T * shard * (copies + shape.on_disk)
-    return MemoryNeed(at_work + per_document * shape.m, states, lasting, by_shards=True)
+    return MemoryNeed(at_work + per_document * shape.m, states, lasting, Reading.SHARED)
 
 
-def statistics_bytes(Q: int, n: int) -> float:
-    """Return the bytes of the Gram matrices of all queries, with the labels."""
-    return NUMBER * Q * (n + 1) ** 2
+def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
+    """Return what is needed to learn from sums over shards alone; a single shard is looked at as a whole.
 
-
-def residuals_bytes(m: int, n: int) -> float:
-    """Return the bytes that the errors of left-out queries need without Gram matrices."""
-    return NUMBER * (3 * n**2 + 4 * m * n)
-
-
-def rankrls_need(shape: DataShape, most: float) -> MemoryNeed:
-    """Return what RankRLS needs: the statistics of the queries, of so many bytes at most, else less."""
-    whole = whole_need(shape)
-    statistics, without = statistics_bytes(shape.Q, shape.n), residuals_bytes(shape.m, shape.n)
-    fits = statistics <= min(most, shape.free - whole.least)
-    taken = statistics if fits else without
-    return replace(whole.plus(min(statistics, without)), usual=whole.least + taken)
+    Parameters
+    ----------
+    shape : DataShape
+    per_document : float
+        Bytes that shards keep for each document, where there is room.
+    """
+    return shard_need(shape, states=per_document * shape.m) if shape.sharded else whole_need(shape)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 class PairwiseLeastSquares(PreferenceLearner):
@@ -38,7 +38,7 @@ def held_out_weighting(cost: PairCost) -> str:
     """
     if not cost.ties or cost.weighting == "pairs":
         name = unusual(cost)
-        expected = "the cost magnitude with ties, weighting size or none, where pairs or sets are left out"
+        expected = "the cost magnitude with ties and weighting size or none when pairs or sets are left out"
         raise ParameterError(name, getattr(cost, name), expected)
     return cost.weighting
 
@@ -54,11 +54,11 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)
     if data.preferences is not None:
-        from rankstudio.engine.querywise.pair_cost.preference_rows import sparse_preference_rows  # noqa: PLC0415 - scipy
+        from rankstudio.engine.arithmetic.pair_cost.preference_rows import sparse_preference_rows  # noqa: PLC0415 - scipy
 
         return sparse_preference_rows(data, cost)
     if not cost.default:
-        expected = "the defaults (cost magnitude, ties True, weighting size) where X is sparse, or a dense X"
+        expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         name = unusual(cost)
         raise ParameterError(name, getattr(cost, name), expected)
     return data

@@ -67,7 +67,7 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
     if not isinstance(preferences, Preferences):
         raise ParameterError("preferences", preferences, "a value of Preferences")
     if y is not None:
-        raise ParameterError("preferences", preferences, "none beside the labels y")
+        raise ParameterError("preferences", preferences, "either preferences or labels y")
     shape = np.shape(X)
     if not shape:
         raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")

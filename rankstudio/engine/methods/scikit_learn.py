@@ -1,52 +1,98 @@
-"""What methods have of scikit-learn, and do without in a process that only carries out plans.
+"""What makes a class an estimator of scikit-learn, which is imported where one is used as such, not before.
 
-To import it, with what it imports of SciPy, takes a second and 80 MB, and a method that learns step by step
-uses nothing of it. With pandas and pyarrow, which it imports where they are, it is 200 MB.
+To import scikit-learn takes a second and, with pandas and pyarrow, which it imports where they are, 150 MB. A
+plan, the window and workers use nothing of it. So the methods keep to what scikit-learn asks of an estimator,
+and do not inherit from its classes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from rankstudio.engine.support.purpose import PURPOSE
-
-if TYPE_CHECKING or not PURPOSE.only_plans:
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.feature_selection import SelectorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-else:
-    from inspect import signature
-
-    class BaseEstimator:
-        """An estimator that tells its parameters."""
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters, in the order in which scikit-learn's estimators do."""
-            names = sorted(signature(type(self)).parameters)
-            return {name: getattr(self, name) for name in names}
-
-        def __sklearn_tags__(self) -> Any:
-            from sklearn.base import BaseEstimator as Whole  # noqa: PLC0415 - where fit is called after all
-
-            return Whole.__sklearn_tags__(self)
-
-    class TransformerMixin:
-        """What can transform."""
-
-    class SelectorMixin(TransformerMixin):
-        """What selects features."""
-
-    def check_is_fitted(estimator: Any, *rest: Any) -> None:
-        """Check as scikit-learn does."""
-        from sklearn.utils.validation import check_is_fitted as check  # noqa: PLC0415 - where it is needed
-
-        check(estimator, *rest)
-
-    def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
-        """Check as scikit-learn does."""
-        from sklearn.utils.validation import validate_data as validated  # noqa: PLC0415 - where it is needed
-
-        return validated(estimator, *rest, **options)
+from copy import deepcopy
+from inspect import Parameter, signature
+from typing import Any, Self
 
 
-__all__ = ["BaseEstimator", "SelectorMixin", "TransformerMixin", "check_is_fitted", "validate_data"]
+class Estimator:
+    """An estimator: parameters by their names, tags, requests of metadata, and how notebooks show it.
+
+    A subclass has an ``__init__`` that stores its parameters under their names, and ``fit``.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by their names; none of them is an estimator, so ``deep`` adds nothing."""
+        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by their names; ValueError for one that there is not."""
+        known = signature(type(self)).parameters
+        for name, value in parameters.items():
+            if name not in known:
+                raise ValueError(f"{name!r} is no parameter of {type(self).__name__}: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn's routing of metadata is to give to ``fit``."""
+        from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
+
+        known = vars(self).get("_metadata_request")
+        if known is not None:
+            return deepcopy(known)
+        request = MetadataRequest(owner=type(self).__name__)
+        for name in self._metadata():
+            request.fit.add_request(param=name, alias=None)
+        return request
+
+    def set_fit_request(self, **requests: bool | str | None) -> Self:
+        """Say which keyword arguments of ``fit`` scikit-learn's routing of metadata is to give to it.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            By the argument: whether it is given, or under which name; None for an error where it is given.
+        """
+        request = self.get_metadata_routing()
+        for name, alias in requests.items():
+            if name not in self._metadata():
+                raise TypeError(f"{type(self).__name__}.fit has no argument {name!r}")
+            request.fit.add_request(param=name, alias=alias)
+        self._metadata_request = request  # by which name scikit-learn copies it
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags  # noqa: PLC0415 - as above
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __repr__(self) -> str:
+        """Return the constructor's call with the parameters that differ from their defaults."""
+        defaults = signature(type(self)).parameters
+        values = {name: repr(getattr(self, name)) for name in defaults}
+        given = [f"{name}={text}" for name, text in values.items() if text != repr(defaults[name].default)]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: scikit-learn's table of the parameters."""
+        from sklearn.utils import estimator_html_repr  # noqa: PLC0415 - as above
+
+        shown: str = estimator_html_repr(self)
+        return shown
+
+    def _metadata(self) -> list[str]:
+        """Return the names of the keyword arguments of ``fit``."""
+        arguments = signature(type(self).fit).parameters.values()  # type: ignore[attr-defined]
+        return [argument.name for argument in arguments if argument.kind is Parameter.KEYWORD_ONLY]
+
+
+def check_is_fitted(estimator: Any, *rest: Any) -> None:
+    """Check as scikit-learn does."""
+    from sklearn.utils.validation import check_is_fitted as check  # noqa: PLC0415 - where it is needed
+
+    check(estimator, *rest)
+
+
+def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
+    """Check as scikit-learn does."""
+    from sklearn.utils.validation import validate_data as validated  # noqa: PLC0415 - where it is needed
+
+    return validated(estimator, *rest, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,8 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 Columns = tuple[int, ...]
 
@@ -139,20 +140,27 @@ def two_stage_steps(
         yield widened(model, number, columns, data.X.shape[1])
 
 
+@dataclass
+class _Models:
+    """Linear models of some data, by the ranker, its parameters and the columns."""
+
+    learned: dict[tuple[type, str, Columns], Step] = field(default_factory=dict)
+
+
 def _learned(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
 ) -> Generator[WorkProgress, None, Step | None]:
     """Learn a model of some columns, once for whoever selects them; None without a column."""
-    key = "two-stage", type(ranker), repr(ranker.get_params()), columns
-    if key in data.remembered:
-        return data.remembered[key]  # type: ignore[no-any-return]
+    models, key = data.shared.of(_Models).learned, (type(ranker), repr(ranker.get_params()), columns)
+    if key in models:
+        return models[key]
     last: Step | None = None
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
         yield WorkProgress(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
-        data.remembered[key] = last
+        models[key] = last
     return last
 
 

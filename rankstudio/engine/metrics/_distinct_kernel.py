@@ -42,6 +42,7 @@ def enter_all(
         for q in range(n_queries):
             first, stop = query_ptr[q], query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
+                # Neighbours on a path rank most queries alike: no hash is needed for these.
                 places[model, q] = places[model - 1, q]
                 continue
             slot = _hash(ranked, model, first, stop, q) & mask
@@ -49,7 +50,7 @@ def enter_all(
                 row, query = divmod(table[slot] - 1, n_queries)
                 if query == q and _equal(ranked, model, codes, row, first, stop):
                     break
-                slot = (slot + 1) & mask
+                slot = (slot + 1) & mask  # linear probing: T is so great that runs stay short
             if not table[slot]:
                 for i in range(first, stop):
                     codes[counts[q], i] = ranked[model, i]

@@ -153,7 +153,7 @@ def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, leve
             stop += 1
         for i in range(start, stop):
             at = start + stop - 1 - i if backwards else i
-            level[i], key[i] = ranked[first + at] >> 1, -start
+            level[i], key[i] = ranked[first + at] >> 1, -start  # -start: falls from tie to tie, as scores do
         start = stop
     return start
 
@@ -265,7 +265,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 @subroutine
 def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
-    if ideal[first + n - 1] == 0.0:
+    if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
         return 0.0
@@ -329,6 +329,7 @@ def _cascade(
             seen, passing = i - start + 1, 1.0 - stops[level[i]]
             chance[seen] = chance[seen - 1] * passing
             for j in range(seen - 1, 0, -1):
+                # A set of j of the documents seen has this one with probability j / seen.
                 chance[j] = ((seen - j) * chance[j] + j * chance[j - 1] * passing) / seen
         for j in range(min(end, last) - start):
             total += reaching * (chance[j] - chance[j + 1]) / (start + j + 1)
@@ -348,6 +349,7 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
         stop = _end_of_tie(key, start + 1, n)
         before = hits[start - 1] if start else 0.0
         found = hits[stop - 1] - before
+        # Other documents ranked above count twice, those of the same tie once.
         halves += found * (2 * (start - before) + (stop - start - found))
         start = stop
     return 1.0 - 0.5 * halves / n_pairs

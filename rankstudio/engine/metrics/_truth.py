@@ -36,11 +36,11 @@ def check_labels(y: ArrayLike) -> Floats:
             "y", f"an array of shape {labels.shape}", "one relevance label for each document"
         )
     if not labels.size:
-        raise DatasetError("There is nothing to evaluate: the data have no documents.")
+        raise DatasetError("The data have no documents to evaluate.")
     wrong = np.flatnonzero(~np.isfinite(labels))
     if wrong.size:
         raise DatasetError(
-            f"The label of document {wrong[0] + 1} is {labels[wrong[0]]}; measures need a finite number."
+            f"The label of document {wrong[0] + 1} is {labels[wrong[0]]}; expected a finite number."
         )
     return labels
 
@@ -117,8 +117,9 @@ def compile_truth(
         total = np.add.reduceat(gain[level], query_ptr[:-1])
     if not np.isfinite(total).all():
         raise DatasetError(
-            f"The largest label is {labels.max():g}; the gain {convention.gain.value} of the convention "
-            f"{convention.label} is too large for NDCG there. Labels are usually grades such as 0 … 4."
+            f"The largest label, {labels.max():g}, is too large for NDCG with the gain "
+            f"{convention.gain.value} of the {convention.label} convention. "
+            "Labels are usually grades such as 0 … 4."
         )
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = _ideal_dcg(gain[level], query_ptr, weight)

@@ -11,7 +11,7 @@ from rankstudio.engine.metrics._distinct_kernel import Places, enter_again, ente
 from rankstudio.engine.metrics._ranking_kernel import Codes
 from rankstudio.engine.metrics.evaluator import Evaluator, average
 
-_LEAST_SLOTS = 1 << 12
+_LEAST_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
 
 class DistinctRankings:

@@ -64,7 +64,7 @@ def evaluate(
     document_ids: Sequence[object] | NDArray[np.generic] | None = None,
     greatest_grade: float | None = None,
 ) -> Evaluation:
-    """Measure one ranking.
+    """Compute the measures of a ranking.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def check_grade(grade: float, labels: Floats) -> float:
     except (TypeError, ValueError):
         value = np.nan
     if not (np.isfinite(value) and value >= greatest(labels)):
-        expected = f"a number from {greatest(labels):g} up, the greatest label that is there"
+        expected = f"a number from {greatest(labels):g} up, the greatest label in the data"
         raise ParameterError("greatest_grade", grade, expected)
     return value
 
@@ -157,9 +157,7 @@ def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
         )
     wrong = np.flatnonzero(np.isnan(values))
     if wrong.size:
-        raise DatasetError(
-            f"The score of document {wrong[0] + 1} is not a number (NaN); it cannot be ranked."
-        )
+        raise DatasetError(f"The score of document {wrong[0] + 1} is not a number (NaN); expected a number.")
     return values
 
 

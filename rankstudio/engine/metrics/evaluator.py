@@ -199,7 +199,7 @@ class Evaluator:
             raise ParameterError(
                 "scores",
                 f"an array of shape {rows.shape}",
-                f"one score for each of the {self.n_documents} documents, one row a model",
+                f"one score for each of the {self.n_documents} documents, one row per model",
             )
         return rows if self._order is None else rows[:, self._order]
 
@@ -313,8 +313,7 @@ def _ranked(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
 
 def _not_a_number(document: int, model: int) -> DatasetError:
     return DatasetError(
-        f"The score of document {document + 1} by model {model + 1} is not a number (NaN); it cannot be "
-        "ranked."
+        f"The score of document {document + 1} by model {model + 1} is not a number (NaN); expected a number."
     )
 
 

@@ -154,7 +154,7 @@ def measure(name: str | Measure) -> Measure:
 
 
 def _expected() -> str:
-    return tr("one of {forms}, where k is a whole number from 1 up").format(forms=_FAMILY_FORMS)
+    return tr("one of {forms}, where k is a whole number of at least 1").format(forms=_FAMILY_FORMS)
 
 
 OFFERED = (

@@ -25,7 +25,7 @@ def confidence(value: Any) -> float:
     """Return a level of confidence; ParameterError unless it is between 0 and 1."""
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
-    raise ParameterError("level", value, "a number between 0 and 1, without the two")
+    raise ParameterError("level", value, "a number between 0 and 1 (exclusive)")
 
 
 def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:

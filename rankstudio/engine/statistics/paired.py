@@ -17,7 +17,7 @@ from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row, whole
 
-_DRAWS_AT_ONCE = 1 << 21
+_DRAWS_AT_ONCE = 1 << 21  # 16 MB of float64
 
 
 class PairedT(NamedTuple):
@@ -241,8 +241,10 @@ def holm(p_values: ArrayLike) -> Floats:
 
 # What is in memory at a time stays below 50 MB.
 _BYTES_AT_ONCE = 1 << 24
-_ASSIGNMENTS_AT_ONCE = 1 << 20
-_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+_ASSIGNMENTS_AT_ONCE = 1 << 20  # of signs, so that memory does not grow with 2^n
+_SIGNS = 1.0 - 2.0 * np.unpackbits(
+    np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
+)  # of eight differences, by the bits of a byte
 
 
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:

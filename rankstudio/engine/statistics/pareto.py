@@ -78,7 +78,7 @@ def one_standard_error(
     if np.any(error < 0):
         raise ParameterError("errors", float(np.nanmin(error)), "standard errors, from 0 up")
     if gain.max(initial=-np.inf) == -np.inf:
-        raise ParameterError("means", gain.size, "one value or more that is not NaN")
+        raise ParameterError("means", gain.size, "at least one value that is not NaN")
     best = _smallest(size, gain, gain == gain.max())
     room = float(np.nan_to_num(error[best]))
     # A mean exactly one error below counts, although the difference is rounded.

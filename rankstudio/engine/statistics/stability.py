@@ -224,7 +224,7 @@ def membership(sets: Sets, n_features: int) -> Bools:
     n_features = whole("n_features", n_features, 1)
     rows = [list(features) for features in sets]
     if not rows:
-        raise ParameterError("sets", rows, "one set or more")
+        raise ParameterError("sets", rows, "at least one set")
     member = np.zeros((len(rows), n_features), dtype=np.bool_)
     for row, features in zip(member, rows, strict=True):
         for feature in features:

@@ -60,4 +60,4 @@ def announce(kernel: str) -> None:
     which = kernel
     if kernel in SAMPLE_KERNELS:
         which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
-    _log.info(tr("Preparing: kernel {which} (once on this computer)").format(which=which))
+    _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=which))

@@ -17,7 +17,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.language import tr
 
 _ASIDE, _PART = ".rankstudio-", ".part"
-_DAY = 24 * 60 * 60
+_DAY = 24 * 60 * 60  # nobody writes a file for that long: what is older was left by a process that died
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -72,9 +72,7 @@ def write_text(path: str | Path, text: str) -> None:
     except UnicodeEncodeError as error:  # the name of a file that is not
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
         raise OutputError(
-            tr("{path} could not be written: expected names in UTF-8, found {part}.").format(
-                path=path, part=part
-            )
+            tr("{path} could not be written: names must be UTF-8, found {part}.").format(path=path, part=part)
         ) from error
     write_bytes(path, content)
 
@@ -92,7 +90,7 @@ def make_folder(path: str | Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            tr("{path}: the folder could not be made: {strerror}.").format(
+            tr("{path}: the folder could not be created: {strerror}.").format(
                 path=path, strerror=error.strerror or error
             )
         ) from error

@@ -25,13 +25,11 @@ import logging
 import os
 import pickle
 import stat
-import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from numba import njit
@@ -47,7 +45,7 @@ from rankstudio.engine.support.resources import resource
 
 VARIABLE = "NUMBA_CACHE_DIR"
 
-_DIGEST = 32
+_DIGEST = 32  # bytes of SHA-256
 _log = logging.getLogger(__name__)
 
 
@@ -78,7 +76,9 @@ def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
         For another folder.
     """
     if not only_ours(Path(found.cache_path), Path(inspect.getfile(function))):
-        text = tr("{folder}: compiled kernels are not kept here, because other users can write to it.")
+        text = tr(
+            "{folder}: compiled kernels are not stored here, because other users can write to this folder."
+        )
         raise _UntrustedError(text.format(folder=found.cache_path))
     return found
 
@@ -101,11 +101,9 @@ def only_ours(folder: Path, source: Path) -> bool:
 @cache
 def _use_temporary_folder(why: str = "") -> None:
     """Have numba use a temporary folder if there can be one, in the processes that this one starts, too."""
-    none = (
-        "No folder for compiled kernels can be written, neither beside the program nor in the user's cache."
-    )
+    none = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
-        f"{why or none} They are compiled again at every start. {VARIABLE} names another folder.",
+        f"{why or none} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
         CacheWarning,
         stacklevel=3,
     )
@@ -211,26 +209,6 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
         return hashlib.sha256(origin.encode("utf-8", "surrogateescape") + content).digest()
 
-
-_LINEAR_ALGEBRA = ("scipy.linalg", "scipy.linalg.cython_blas", "scipy.linalg.cython_lapack")
-
-
-def _load_linear_algebra() -> None:
-    """Load numba's linear algebra, which no kernel here has use of, without that of SciPy: 20 MB less.
-
-    numba imports it only to see whether it is there, and a kernel that called it would import it once more.
-    """
-    if "scipy.linalg" in sys.modules:
-        return
-    sys.modules.update({name: ModuleType(name) for name in _LINEAR_ALGEBRA})
-    try:
-        import numba.np.arraymath  # noqa: F401, PLC0415 - the first kernel would
-    finally:
-        for name in _LINEAR_ALGEBRA:
-            del sys.modules[name]
-
-
-_load_linear_algebra()
 
 P = ParamSpec("P")
 R = TypeVar("R")

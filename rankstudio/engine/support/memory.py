@@ -21,7 +21,7 @@ _budget: ContextVar[float | None] = ContextVar("budget", default=None)
 VARIABLE = "RANKSTUDIO_MEMORY"
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([MGT])(i?)B", re.IGNORECASE)
 _POWERS = {"m": 2, "g": 3, "t": 4}
-_LEAST = 1e6
+_LEAST = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
 
 _OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
 _STACK = 8.4e6  # bytes of them for each thread of a library
@@ -100,8 +100,8 @@ def refuse_small_limit() -> None:
     if own is not None and own < least:
         raise OutOfMemoryError(
             tr(
-                "The address space of the program is limited to {size} (ulimit -v); expected "
-                "{size_2} or more."
+                "The address space of the program is limited to {size} (ulimit -v); at least "
+                "{size_2} is needed."
             ).format(size=size(own), size_2=size(least))
         )
 
@@ -120,8 +120,8 @@ def sufficient(what: str) -> Iterator[None]:
         asked = f": {str(error).rstrip('.')}" if str(error) else ""
         raise OutOfMemoryError(
             tr(
-                "{what}: there is not enough memory{asked}. {size} are free. Fewer workers, features "
-                "or documents, or a method that keeps less, may fit."
+                "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
+                "features or documents, or a method that needs less."
             ).format(what=what, asked=asked, size=size(available()))
         ) from None
 

@@ -175,9 +175,10 @@ class IndexTuples:
         """Return tuple k."""
         return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
 
-    def length(self, k: int) -> int:
-        """Return how long tuple k is, without making it."""
-        return int(self.ends[k] - self.begins[k])
+    @property
+    def lengths(self) -> Ints:
+        """How long each tuple is, without making them, shape (K,)."""
+        return self.ends - self.begins
 
     @property
     def n_bytes(self) -> int:

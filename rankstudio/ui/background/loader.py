@@ -133,7 +133,7 @@ class LoadingBar(QWidget):
         self.setObjectName("loading-bar")
         self._text = PlainLabel()
         self._bar = DeferredProgressBar()
-        self._bar.setAccessibleName(tr("Share that is read"))
+        self._bar.setAccessibleName(tr("Progress of reading"))
         self._cancel = QPushButton(tr("Cancel"))
         self._cancel.setObjectName("cancel-loading")
         self._cancel.clicked.connect(self.cancelled)

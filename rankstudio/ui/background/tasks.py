@@ -22,7 +22,8 @@ from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.job import CancelFlag, JobFunction
 from rankstudio.ui.process.garbage_collection import HOLD
 

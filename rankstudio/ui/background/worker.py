@@ -128,7 +128,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
             what=job.what, name=type(error).__name__, error=error
         )
         return Outcome(
-            Ending.FAILED, text.rstrip(".") + tr(". The details are in the log."), traceback.format_exc()
+            Ending.FAILED, text.rstrip(".") + tr(". See the log for details."), traceback.format_exc()
         )
 
 

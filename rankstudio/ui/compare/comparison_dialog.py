@@ -93,12 +93,12 @@ class ComparisonDialog(QDialog):
         self.setObjectName("comparison-dialog")
         self.setWindowTitle(tr("Run a comparison"))
         self._planned, self._measured = planned, measured
-        self.plan = named(choice_box(()), "comparison-plan", tr("What is run"))
-        self.plan.addItem(tr("What is ticked below"), "")
+        self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
+        self.plan.addItem(tr("Methods selected below"), "")
         for key, label in offers.plans:
             self.plan.addItem(label, key)
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
-        self.rankers = tick_list("comparison-rankers", tr("Rankers of the selected features"), offers.rankers)
+        self.rankers = tick_list("comparison-rankers", tr("Final rankers"), offers.rankers)
         self.data = tick_list("comparison-data", tr("Data"), offers.data)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
         self._work.setWordWrap(True)
@@ -142,7 +142,7 @@ class ComparisonDialog(QDialog):
         plans = self.plans()
         self._run.setEnabled(bool(plans))
         self._work.setText(
-            _said(self._measured(plans)) if plans else tr("Nothing to run: tick a method and data.")
+            _said(self._measured(plans)) if plans else tr("Nothing to run: select a method and data.")
         )
 
 
@@ -170,13 +170,13 @@ def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
 
 def _said(work: Workload) -> str:
     runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
-    units = trn("{n:,} unit", "{n:,} units", work.n_units).format(n=work.n_units)
+    units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
     if not work.n_guessed:
-        how = tr("as fast as in the finished runs")
+        how = tr("estimated from finished runs")
     elif work.n_guessed == work.n_runs:
-        how = tr("by a rule of thumb, {thumb:g} s a unit, as none of these was run yet").format(thumb=THUMB)
+        how = tr("rough estimate, {thumb:g} s per fit").format(thumb=THUMB)
     else:
-        how = tr("{n_guessed} of the runs by a rule of thumb, {thumb:g} s a unit").format(
+        how = tr("{n_guessed} runs estimated roughly, {thumb:g} s per fit").format(
             n_guessed=work.n_guessed, thumb=THUMB
         )
     return tr("{runs}, {units}: about {seconds}, {how}.").format(

@@ -181,7 +181,7 @@ class ComparisonRuns(Controller):
     def _rankers(self) -> tuple[Offer, ...]:
         shown = self._models.session.plan.ranker
         own = Offer(
-            OWN_MODEL, tr("The selector's own model"), not shown, tr("The weights that the selector learns")
+            OWN_MODEL, tr("The selector's own model"), not shown, tr("The weights learned by the selector")
         )
         return (
             own,
@@ -204,7 +204,7 @@ class ComparisonRuns(Controller):
         for place in dict.fromkeys((*is_open, *named, *recent, SAMPLE)):
             there = place == SAMPLE or place in is_open or is_there(Path(place))
             label = tr("Sample") if place == SAMPLE else Path(place).name
-            hint = place if there else tr("{place} is not there: open it first.").format(place=place)
+            hint = place if there else tr("{place} not found: open the data first.").format(place=place)
             offers.append(Offer(place, label, place in wanted and there, hint, there))
         return tuple(offers)
 

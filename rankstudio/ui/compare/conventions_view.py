@@ -12,8 +12,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 
 _EMPTY = tr(
-    "The finished runs on the open data stand here by the rules of every evaluation "
-    "program: the mean of the measure that is shown, and the place it gives the run."
+    "Compares the finished runs on the open data under the convention of every evaluation "
+    "program: the mean of the shown measure and the place of each run."
 )
 
 
@@ -23,14 +23,14 @@ class ConventionsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._shape: tuple[str, str] = ("", "")
-        about = tr("The mean of a measure by every convention, and the place it gives each run.")
+        about = tr("Mean of the measure and place of each run, by convention.")
         self.table = self.add_table(
             "conventions",
             tr("Conventions"),
             about,
             _EMPTY,
             lambda row: row.key,
-            tr("Runs by every convention"),
+            tr("Runs by convention"),
         )
         self.body.addWidget(self.table)
 
@@ -59,7 +59,7 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     """Return whose order differs most from that of the convention that is looked at."""
     if not rows:
         return ""
-    means = tr("mean {name} of the {part} part and place").format(name=name, part=part)
+    means = tr("mean {name} of the {part} part, with the place").format(name=name, part=part)
     turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
     most = max(turned, key=lambda key: turned[key][0])
     n_turned, n_pairs = turned[most]
@@ -67,8 +67,8 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     if len(rows) < 2:
         return means
     if not n_turned:
-        return tr("{means} · every convention has the order of {here}").format(means=means, here=here)
-    return tr("{means} · {label} turns {n_turned} of {n_pairs} pairs of {here}'s order round").format(
+        return tr("{means} · all conventions agree with the order of {here}").format(means=means, here=here)
+    return tr("{means} · {label} reverses {n_turned} of {n_pairs} pairs of runs compared with {here}").format(
         means=means, label=convention(most).label, n_turned=n_turned, n_pairs=n_pairs, here=here
     )
 
@@ -87,9 +87,9 @@ def _by(key: str, name: str, looked_at: str) -> Column:
     rules = convention(key)
     here = convention(looked_at).label
     bold = (
-        tr(" Bold: another place than by {here}.").format(here=here)
+        tr("Bold: the place differs from {here}.").format(here=here)
         if key != looked_at
-        else tr(" It is looked at now.")
+        else tr("It is the current convention.")
     )
     return Column(
         key,
@@ -98,7 +98,7 @@ def _by(key: str, name: str, looked_at: str) -> Column:
         lambda value: f"{value[0]:.4f}   {value[1]}",
         value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
         sort=lambda row: row.means[key] if key in row.places else None,
-        tooltip=tr("{name}, then the run's place. {summary}{bold}").format(
+        tooltip=tr("{name}, then the run's place. {summary} {bold}").format(
             name=name, summary=tr(rules.summary), bold=bold
         ),
         bold=lambda row: row.places.get(key) != row.places.get(looked_at),

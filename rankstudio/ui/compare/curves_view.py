@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
 from PySide6.QtCore import Signal, Slot
@@ -12,20 +13,19 @@ from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import ShownPlot
-from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NOTHING = tr("The validation measure of ticked runs is drawn here over the size of their models.")
+_NOTHING = tr("Validation curves of the ticked runs appear here.")
 _ABOUT = {
     "size": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
-    "seconds": tr("seconds that the whole run took"),
+    "seconds": tr("run time in seconds"),
 }
-_ACT = tr("click a point to choose it")
+_ACT = tr("click a point to select it")
 
 
 class CurvesView(Panel):
@@ -67,7 +67,7 @@ class CurvesView(Panel):
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
-            labels = {"size": tr("by k"), "cost": tr("by cost"), "seconds": tr("by seconds")}
+            labels = {"size": tr("by k"), "cost": tr("by cost"), "seconds": tr("by time")}
             self.by.set_options([(key, labels[key]) for key in offered])
             self.by.select(kept)
 
@@ -94,7 +94,12 @@ class CurvesView(Panel):
         by = str(self.by.value())
         self._found = tuple((key, one) for key, one in zip(runs, found, strict=True) if one is not None)
         self.plot.set_axes(
-            Axes(tr("validation {name}").format(name=name), _ABOUT[by], integer_x=by == "size")
+            replace(
+                self.plot.axes,
+                title=tr("validation {name}").format(name=name),
+                x_label=_ABOUT[by],
+                integer_x=by == "size",
+            )
         )
         self.plot.set_curves([_overlaid(key, *runs[key], one, key == reference) for key, one in self._found])
         self.set_caption(self._said(by))

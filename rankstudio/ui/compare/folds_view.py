@@ -36,10 +36,10 @@ class FoldsView(View):
             [(ONE, tr("this run")), (ALL, tr("all runs"))],
             tr("runs of the folds"),
             "folds-scope",
-            tr("Everything of the run that is shown, or one measure of all runs on its folds"),
+            tr("All measures of this run, or one measure of all runs on the same folds"),
         )
-        said = tr("The folds of a run are listed here as they are done.")
-        about = tr("Every fold of the run with its choice and measures.")
+        said = tr("Finished folds of the run appear here.")
+        about = tr("Selected model and measures of each fold.")
         self.table = self.add_table(
             "folds", tr("Folds table"), about, said, lambda row: row.label, tr("Folds of the run")
         )
@@ -50,13 +50,13 @@ class FoldsView(View):
         """Show the folds of a run that are done; ``name`` says which run it is."""
         rows = fold_rows(folds)
         measured = tuple(bool(rows and part) for part in _parts(rows))
-        shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured)
+        shape = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured, bool(rows))
         if shape != self._shape:
             self._reshape(shape, _columns(plan, *measured) if rows else ())
         self.table.set_rows(rows)
         rules = convention(plan.convention).label
         self.set_caption(
-            tr("{name} · {rules} · click a row to look at its fold").format(name=name, rules=rules)
+            tr("{name} · {rules} · click a row to show its fold").format(name=name, rules=rules)
             if rows
             else name
         )
@@ -103,7 +103,7 @@ _SIZE = Column(
     "right",
     plain,
     sort=lambda row: row.size if row.fold else None,
-    tooltip=tr("Features of the chosen model"),
+    tooltip=tr("Number of features of the selected model"),
     bold=_is_mean,
     width=56,
 )
@@ -136,14 +136,14 @@ def _chosen(number: int, axis: Axis) -> Column:
         "right",
         power if axis.is_grid else "",
         value=_value_on(number, axis),
-        tooltip=tr("Chosen by validation on this fold"),
+        tooltip=tr("Selected by validation on this fold"),
         width=max(64, 12 + 7 * len(tr(axis.label))),
     )
 
 
 def _measure(name: str, part: str, plan: Plan) -> Column:
     tested = part == "test"
-    by = tr(", by which the model was chosen") if not tested and name == plan.select_by else ""
+    by = tr(", the selection criterion") if not tested and name == plan.select_by else ""
     title = tr("test") if tested else tr("vali")
     return Column(
         f"{'test' if tested else 'vali'}-{name}",
@@ -160,11 +160,11 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
 
 
 def _left_out(name: str, plan: Plan) -> Column:
-    by = tr(", by which the model was chosen") if name == plan.chosen_by else ""
-    said = tr("{name} of the training queries, each ranked by the model learned without it{by}")
+    by = tr(", the selection criterion") if name == plan.chosen_by else ""
+    said = tr("Leave-query-out {name} of the training queries{by}")
     return Column(
         f"left-out-{name}",
-        tr("left-out {name}").format(name=name),
+        tr("leave-query-out {name}").format(name=name),
         "right",
         ".4f",
         value=lambda row: row.left_out.get(name),
@@ -182,7 +182,7 @@ def _single(name: str) -> Column:
         "right",
         ".4f",
         value=lambda row: row.single.get(name),
-        tooltip=tr("{name} of ranking by the fold's best single feature alone").format(name=name),
+        tooltip=tr("{name} of the best single feature of the fold").format(name=name),
         sort=lambda row: row.single.get(name) if row.fold else None,
         tone="muted",
         width=104,
@@ -214,7 +214,7 @@ def _of_run(key: int, title: str, name: str) -> Column:
         ".4f",
         value=lambda row: row.values[key],
         sort=lambda row: row.values[key] if row.fold else None,
-        tooltip=tr("{name} of run {key}, {title}; bold: the best of a row").format(
+        tooltip=tr("{name} of run {key}, {title}; bold: best of the row").format(
             name=name, key=key, title=title
         ),
         tone=lambda row: "muted" if row.label == "sd" else "text",

@@ -87,7 +87,9 @@ class PairedTests(Controller):
             self._found[pairs[waiting]] = test
             self._demand.update()
 
-        what = tr("Comparing run {waiting} with run {reference}").format(waiting=waiting, reference=reference)
+        what = tr("Testing run {waiting} against run {reference}").format(
+            waiting=waiting, reference=reference
+        )
         return computation(what, keep, compare_with, runs[waiting], runs[reference], name)
 
     @Slot(int)

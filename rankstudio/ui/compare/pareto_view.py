@@ -21,13 +21,10 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
-_NOTHING = tr(
-    "The sizes that finished runs have tried are held against their validation measure "
-    "here, mean over the folds."
-)
+_NOTHING = tr("Sizes of finished runs appear here against their validation measure, mean over folds.")
 
-_BEATEN = tr("Models that no other beats in size and measure")
-_ACT = tr("click a point to choose it")
+_BEATEN = tr("Pareto-optimal models by size and measure")
+_ACT = tr("click a point to select it")
 _WIDE = 860  # pixels from which the table stands beside the plot
 
 
@@ -63,8 +60,8 @@ class ParetoView(View):
         self.plot.placeholder = _NOTHING
         self.plots = (ShownPlot("pareto", tr("Size against measure"), self.plot, compares=True),)
         said, about = (
-            tr("Models that no other beats in size and measure are listed here."),
-            tr("The models that no other beats in size and measure."),
+            tr("Pareto-optimal models appear here."),
+            tr("The Pareto-optimal models by size and measure."),
         )
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
@@ -152,28 +149,34 @@ def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRo
 
 def _rule(found: ParetoFront) -> str:
     """Return how the smallest model that is good enough is called."""
-    return "not told apart" if found.paired else "one standard error"
+    return "not significantly worse" if found.paired else "one standard error"
 
 
 def _said(found: ParetoFront, name: str) -> str:
     """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
-    top = tr("the best {name}, {mean:.4f} at k = {size}").format(
-        name=name, mean=best.mean, size=plain(best.size)
-    )
-    size = (
-        tr("1 feature is") if enough.size == 1 else tr("{size} features are").format(size=plain(enough.size))
-    )
     if found.paired and enough is best:
-        return tr("Every smaller model is told apart from {top}, by the queries.").format(top=top)
-    if found.paired:
-        return tr("{size} not told apart from {top}: the 95 % interval over queries has 0 in it.").format(
-            size=size, top=top
+        text = tr(
+            "All smaller models are significantly worse than the best model "
+            "({name} {mean:.4f} at k = {best})."
         )
-    if best.error != best.error:
-        return tr("One fold has no standard error: the choice is {top}.").format(top=top)
-    return tr("{size} within one standard error over the folds ({error:.4f}) of {top}.").format(
-        size=size, error=best.error, top=top
+    elif found.paired:
+        text = tr(
+            "The smallest model that is not significantly worse than the best "
+            "({name} {mean:.4f} at k = {best}) has k = {size}: the 95 % interval of the difference "
+            "over queries includes 0."
+        )
+    elif best.error != best.error:
+        text = tr(
+            "One fold has no standard error, so the best model is chosen: {name} {mean:.4f} at k = {best}."
+        )
+    else:
+        text = tr(
+            "The smallest model within one standard error over the folds ({error:.4f}) of the best "
+            "({name} {mean:.4f} at k = {best}) has k = {size}."
+        )
+    return text.format(
+        name=name, mean=best.mean, best=plain(best.size), size=plain(enough.size), error=best.error
     )
 
 

@@ -22,10 +22,9 @@ def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
     told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return tr(
-        "Printed averages stand here beside those of a finished run, where they are known: "
-        "for all five folds as LETOR gives them, by the measures that the run reports.\n\n"
-        "{told}"
-    ).format(told=told)
+        "Published averages appear here next to those of a finished run, if they are known: "
+        "all five given folds, and the measures of the run.\n\n{known}"
+    ).format(known=told)
 
 
 class PublishedView(View):
@@ -33,8 +32,8 @@ class PublishedView(View):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        about = tr("What papers print for the methods that were run, beside ours.")
-        said, known = tr("Published results beside ours"), known_datasets_text()
+        about = tr("Published results for the methods of the runs, next to ours.")
+        said, known = tr("Published results"), known_datasets_text()
         self.table = self.add_table("published", tr("Published results"), about, known, _identity, said)
         self.table.set_columns(_COLUMNS)
         self.body.addWidget(self.table)
@@ -43,9 +42,7 @@ class PublishedView(View):
         """Show what is printed for finished runs."""
         rows = published_rows(runs)
         self.table.set_rows(rows)
-        self.set_caption(
-            tr("averages of the five test parts · difference: ours less the printed") if rows else ""
-        )
+        self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")
 
 
 _COLUMNS = (
@@ -53,7 +50,7 @@ _COLUMNS = (
     Column("key", tr("run"), "right", width=44),
     Column("method", tr("method"), value=lambda row: row.run.plan.title, width=170),
     Column(
-        "set", tr("set"), stretch=True, tooltip=tr("What the run has otherwise than by default"), tone="muted"
+        "set", tr("set"), stretch=True, tooltip=tr("Parameters that differ from their defaults"), tone="muted"
     ),
     Column(
         "data",
@@ -65,13 +62,13 @@ _COLUMNS = (
     ),
     Column("measure", tr("measure"), width=92),
     Column("ours", tr("ours"), "right", ".4f", width=76),
-    Column("printed", tr("printed"), "right", ".4f", value=lambda row: row.printed.value, width=76),
+    Column("printed", tr("published"), "right", ".4f", value=lambda row: row.printed.value, width=76),
     Column(
         "difference",
         tr("difference"),
         "right",
         lambda value: signed(value, 4),
-        tooltip=tr("Ours less the printed one"),
+        tooltip=tr("Our value minus the published one"),
         width=92,
     ),
     Column(
@@ -79,7 +76,7 @@ _COLUMNS = (
         tr("called"),
         value=lambda row: row.printed.label,
         width=116,
-        tooltip=tr("How the source calls the method"),
+        tooltip=tr("Name of the method in the source"),
         tone="muted",
     ),
     Column("source", tr("source"), value=lambda row: row.printed.source, width=236, tone="muted"),

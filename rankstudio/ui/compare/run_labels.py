@@ -65,7 +65,7 @@ class RunLabels(Controller):
         study = self._models.study_store.study
         refused = study is not None and study.read_only and record.stored is not None
         if study is not None and refused:
-            self.failed.emit(tr("{path}: this study may not be written.").format(path=study.path))
+            self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
         return not refused
 
     @Slot()
@@ -87,7 +87,7 @@ class RunLabels(Controller):
         if store.study is not None and key is not None:
             store.label(store.study, key, record.label)
             self._models.task_worker.task(
-                tr("Noting what run {key} is called").format(key=record.key),
+                tr("Storing the name of run {key}").format(key=record.key),
                 store.write_marks,
                 on_error=self.failed.emit,
             )

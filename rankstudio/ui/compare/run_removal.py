@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -11,8 +11,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange, Session
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.style.plain_text import plain
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notice, Question
 
 
 class RunRemoval(Controller):
@@ -41,22 +40,19 @@ class RunRemoval(Controller):
         study = self._models.study_store.study
         if study is not None and study.read_only and record.stored is not None:
             self.failed.emit(
-                tr("{path}: run {key} stays listed: this study may not be written.").format(
+                tr("{path}: run {key} stays in the list, because this study is read-only.").format(
                     path=study.path, key=record.key
                 )
             )
             return
-        name = tr("Run {key}, {title} on {name},").format(
-            key=record.key, title=record.plan.title, name=record.dataset.name
-        )
-        stop = "" if record.state.ended else tr(" It is not finished, and is stopped.")
-        text = tr(
-            "{name} will not be listed any more.{stop} Until the study is closed this can be undone."
-        ).format(name=name, stop=stop)
-        if (
-            QMessageBox.question(self._window, tr("Remove run"), plain(text))
-            == QMessageBox.StandardButton.Yes
-        ):
+        if record.state.ended:
+            text = tr("Delete run {key}, {title} on {name}? You can undo this until the study is closed.")
+        else:
+            text = tr(
+                "Stop and delete run {key}, {title} on {name}? You can undo this until the study is closed."
+            )
+        text = text.format(key=record.key, title=record.plan.title, name=record.dataset.name)
+        if Question.ask(self._window, tr("Remove run"), text, tr("&Delete")):
             undo = self._models.session.undo
             undo.push(_Removal(self._models.session, self._models.runs, record))
             self._offer = tr("Run {key} is removed.").format(key=record.key)

@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.compare.view import RUN_DOT
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.controller import ShownTable
@@ -186,13 +186,13 @@ class RunsPanel(Panel):
         self._sealed = False
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName(tr("Runs"))
-        self.table.placeholder = tr("Runs are listed here. Press Run to start one.")
+        self.table.placeholder = tr("Runs appear here. Press Run to start one.")
         self.table.row_actions = self._actions
         self.filter = named(
             QLineEdit(),
             "runs-filter",
             tr("Filter of the runs"),
-            tr("Only runs with these words: method, data, parameters"),
+            tr("Show only runs that contain these words: name, method, data, parameters, tags, note"),
         )
         self.filter.setPlaceholderText(tr("filter"))
         self.filter.setClearButtonEnabled(True)
@@ -296,7 +296,7 @@ class RunsPanel(Panel):
             self._sought = ""
         parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
-        said += [tr("{parts} part, mean over folds").format(parts=tr(" and ").join(parts))] if parts else []
+        said += [tr("{parts} part, mean over folds").format(parts=together(parts))] if parts else []
         said += [tr("test part sealed")] if parts and self._sealed else []
         if len(shown) < len(rows):
             said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=len(shown), n_rows=len(rows)))
@@ -333,7 +333,7 @@ class RunsPanel(Panel):
             made[-1].triggered.connect(lambda _=False, key=key: self._edit(key))
         for offered, name, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
-            (row.can_go_on, "run", tr("Continue"), self.goOnRequested),
+            (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
             (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
             (True, "trash", tr("Remove from the table"), self.removed),
@@ -357,11 +357,11 @@ class RunsPanel(Panel):
     def _fill_menu(self) -> None:
         """Offer all columns but those that say which run it is."""
         self._menu.clear()
-        together = self._menu.addAction(tr("Runs of a method together"))
+        together = self._menu.addAction(tr("Group runs by method"))
         together.setCheckable(True)
         together.setChecked(self._by_method)
         together.toggled.connect(self._group)
-        hidden = self._menu.addAction(tr("Hidden runs too"))
+        hidden = self._menu.addAction(tr("Show hidden runs"))
         hidden.setCheckable(True)
         hidden.setChecked(self._with_hidden)
         hidden.toggled.connect(self._show_hidden)
@@ -405,11 +405,11 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
         "",
         kind="tick",
         value=lambda row: Tick(is_ticked(row)),
-        tooltip=tr("Which runs are compared (Space)"),
+        tooltip=tr("Tick the runs to compare (Space)"),
         width=30,
     )
     number = Column(
-        "key", tr("run"), "right", tooltip=tr("Its number in the other views"), tone="muted", width=44
+        "key", tr("run"), "right", tooltip=tr("Number of the run in the other views"), tone="muted", width=44
     )
     data = Column("data", tr("data"), width=170, tone="muted")
     method = Column(
@@ -417,7 +417,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
         tr("name"),
         value=lambda row: f"{row.name} {WARNING_MARK}" if row.note else row.name,
         hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
-        tooltip=tr("The method, or what you call the run (F2, double click)"),
+        tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
         width=190,
     )
@@ -431,7 +431,7 @@ def label_columns(shown: Collection[str]) -> list[Column]:
         tr("tags"),
         value=lambda row: ", ".join(row.label.tags) or None,
         edited=lambda row: ", ".join(row.label.tags),
-        tooltip=tr("Words between commas (double click)"),
+        tooltip=tr("Tags, separated by commas (double-click to edit)"),
         tone="accent",
         width=110,
     )
@@ -440,7 +440,7 @@ def label_columns(shown: Collection[str]) -> list[Column]:
         tr("note"),
         value=lambda row: row.label.note or None,
         edited=lambda row: row.label.note,
-        tooltip=tr("What you say of the run (double click)"),
+        tooltip=tr("Note on the run (double-click to edit)"),
         tone="muted",
         width=170,
     )
@@ -449,7 +449,7 @@ def label_columns(shown: Collection[str]) -> list[Column]:
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ."""
-    tooltip = tr("Only those in which the runs of a method differ")
+    tooltip = tr("Only parameters in which the runs of a method differ")
     return Column("parameters", tr("parameters"), tooltip=tooltip, value=differences, tone="muted", width=160)
 
 
@@ -461,7 +461,7 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
         "right",
         ".4f",
         value=lambda row: row.summary.means.get(name),
-        tooltip=tr("Mean {name} over the folds that are done").format(name=name),
+        tooltip=tr("Mean {name} over the finished folds").format(name=name),
         bold=lambda row: is_best(row, name),
         width=88,
     )
@@ -501,16 +501,16 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "right",
             lambda value: signed(value, 4),
             value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
-            tooltip=tr("{name} less that of the reference, mean over all queries").format(name=name),
+            tooltip=tr("{name} minus that of the reference, mean over all queries").format(name=name),
             bold=clear,
             width=88,
         ),
         Column(
             "interval",
-            tr("95 % paired"),
+            tr("95 % interval (paired)"),
             value=role,
             hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
-            tooltip=tr("Interval of the difference, by the bootstrap over queries"),
+            tooltip=tr("Bootstrap interval of the difference over queries"),
             tone="muted",
             sort=lambda row: found(row, lambda one: one.found and one.found.low),
             width=164,
@@ -521,7 +521,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "right",
             lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
             value=lambda row: found(row, lambda one: one.p_holm),
-            tooltip=tr("Of Fisher's randomisation test over queries, corrected for all ticked runs"),
+            tooltip=tr("Fisher's randomisation test over queries, corrected for all ticked runs"),
             bold=clear,
             width=78,
         ),
@@ -530,7 +530,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tr("better / equal / worse"),
             "right",
             value=lambda row: found(row, counts),
-            tooltip=tr("Queries in which it is better than the reference, equal, worse"),
+            tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
             tone="muted",
             sort=lambda row: found(row, lambda one: one.found and one.found.wins),
             width=150,
@@ -555,13 +555,11 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     )
     over_single = Column(
         "over_single",
-        tr("over single"),
+        tr("gain over best single"),
         "right",
         lambda value: signed(value, 4),
         value=lambda row: row.summary.over_single.get(name),
-        tooltip=tr("What {name} gains over the best single feature of each fold, on average").format(
-            name=name
-        ),
+        tooltip=tr("Mean gain of {name} over the best single feature of each fold").format(name=name),
         tone="muted",
         width=88,
     )
@@ -573,7 +571,7 @@ SIZES = Column(
     "k",
     "right",
     value=lambda row: range_text(row.summary.sizes) or None,
-    tooltip=tr("Features of the chosen models, least and most over the folds"),
+    tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
     width=72,
 )
@@ -586,9 +584,9 @@ _STATES = {
     "queued": tr("queued"),
     "running": tr("running"),
     "paused": tr("paused"),
-    "unfinished": tr("unfinished"),
+    "unfinished": tr("interrupted"),
     "done": tr("done"),
-    "cancelled": tr("cancelled"),
+    "cancelled": tr("stopped"),
     "failed": tr("failed"),
 }
 """What is read of the state of a run."""

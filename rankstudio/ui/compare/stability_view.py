@@ -26,8 +26,10 @@ _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300
 _MAPPED = 60  # folds, of which a map can be read
 _LISTED = 20  # folds that have a column
-_TOO_MANY = tr("So many folds make no map that could be read; the indices at the right are over all of them.")
-_NOTHING = tr("The features that the folds of a run chose are compared here, from two folds on.")
+_TOO_MANY = tr("Too many folds for a readable map; the indices on the right include all of them.")
+_NOTHING = tr(
+    "The features selected by different folds of a run are compared here. This needs at least two folds."
+)
 
 
 class StabilityView(View):
@@ -48,7 +50,7 @@ class StabilityView(View):
             [(_JACCARD, _JACCARD)],
             tr("similarity"),
             "stability-index",
-            tr("What the map shows: the share in common, or what is more than chance"),
+            tr("What the map shows: the share of common features, or the similarity beyond chance"),
         )
         self.plot = HeatMapPlot(
             theme,
@@ -62,9 +64,9 @@ class StabilityView(View):
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (ShownPlot("stability", tr("Similarity of folds"), self.plot, compares=True),)
-        said = tr("How many folds chose a feature, and as which one, is listed here.")
-        about = tr("Every feature that a fold chose, with the folds and its rank there.")
-        name = tr("Features by the folds that chose them")
+        said = tr("The number of folds that selected a feature, and the positions, appear here.")
+        about = tr("Every selected feature, with its folds and positions.")
+        name = tr("Features by the folds that selected them")
         self.table = self.add_table(
             "stability", tr("Features by fold"), about, said, lambda row: row.feature, name
         )
@@ -92,7 +94,7 @@ class StabilityView(View):
         self._side.setVisible(len(found.folds) > 1)
         self.index.setEnabled(len(found.folds) > 1)
         self._show_map()
-        self.set_caption(tr("{name} · features of the chosen models").format(name=name))
+        self.set_caption(tr("{name} · features of the selected models").format(name=name))
 
     def clear(self, caption: str = "") -> None:
         """Show no run."""
@@ -131,7 +133,9 @@ class StabilityView(View):
         values = found.indices.similarity if index == _JACCARD else found.indices.corrected
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(
-            replace(self.plot.axes, title=tr("{index} similarity of the features chosen").format(index=index))
+            replace(
+                self.plot.axes, title=tr("{index} similarity of the selected features").format(index=index)
+            )
         )
         mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))
         self.plot.note = f"{self.plot.axes.title}, {mean}"
@@ -160,7 +164,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
         Fact(
             "Nogueira",
             correlation_text(value),
-            tooltip=tr("Corrected for chance, for sets of any sizes: to be reported"),
+            tooltip=tr("Corrected for chance, for sets of any size: report this index"),
         ),
         Fact(
             tr("95 % interval"),
@@ -170,16 +174,16 @@ def _facts(found: SelectionStability) -> list[Fact]:
         Fact(
             told.index,
             correlation_text(told.consistency),
-            tooltip=tr("Mean over the pairs of folds; 0 is chance, 1 equal"),
+            tooltip=tr("Mean over pairs of folds; 0 is chance, 1 identical"),
         ),
         Fact(
             _JACCARD,
             correlation_text(told.jaccard),
-            tooltip=tr("Mean over the pairs; large sets look stable by chance"),
+            tooltip=tr("Mean over pairs of folds; large sets look stable by chance"),
         ),
         Fact(tr("features of a fold"), k),
-        Fact(tr("chosen by any fold"), str(len(found.features))),
-        Fact(tr("chosen by all folds"), str(everywhere)),
+        Fact(tr("selected by any fold"), str(len(found.features))),
+        Fact(tr("selected by all folds"), str(everywhere)),
     ]
 
 
@@ -197,7 +201,7 @@ def _columns(folds: Sequence[int]) -> list[Column]:
         kind="weight",
         format="d",
         align="right",
-        tooltip=tr("How many of the {n_folds} folds chose it").format(n_folds=len(folds)),
+        tooltip=tr("Number of folds, of {n_folds}, that selected it").format(n_folds=len(folds)),
         width=WEIGHT_BAR + 2 * PAD + 24,
     )
     return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]
@@ -209,7 +213,7 @@ def _rank_on(fold: int) -> Column:
         tr("fold {fold}").format(fold=fold),
         "right",
         value=lambda row: row.ranks.get(fold),
-        tooltip=tr("As which one fold {fold} chose it").format(fold=fold),
+        tooltip=tr("Position at which fold {fold} selected it").format(fold=fold),
         tone="muted",
         width=58,
     )

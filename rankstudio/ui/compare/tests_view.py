@@ -50,11 +50,11 @@ class TestsView(View):
         super().__init__(theme)
         self._measure = ""
         self._runs: tuple[tuple[int, str], ...] | None = None
-        self.reference = named(choice_box(()), "tests-reference", tr("Run to compare with"))
+        self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_BOX)
         self.tools = (self.reference,)
-        said = tr("Two finished runs on the same folds are compared here, query by query.")
-        about = tr("Every finished run against one of them, by query.")
+        said = tr("Paired tests between finished runs on the same folds appear here.")
+        about = tr("Every finished run against a reference run, by query.")
         self.table = self.add_table(
             "tests", tr("Tests table"), about, said, lambda row: row.key, tr("Paired tests")
         )
@@ -109,7 +109,7 @@ class TestsView(View):
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
         self.reference.setToolTip(
             plain(
-                tr("Which run the others are compared with: {currentText}").format(
+                tr("Reference of the comparison: {currentText}").format(
                     currentText=self.reference.currentText()
                 )
             )
@@ -122,14 +122,14 @@ class TestsView(View):
         if len(rows) < 2:
             return ""
         if not compared:
-            return tr("comparing …") if waiting else tr("no other run can be paired with the reference")
+            return tr("comparing …") if waiting else tr("no other run shares the folds of the reference")
         against = tr("{measure}, {n:,} queries, against run {key}").format(
             measure=self._measure, n=compared[0].n, key=rows[0].key
         )
         return (
-            tr("{against} · comparing {waiting} more …").format(against=against, waiting=waiting)
+            tr("{against} · {waiting} comparisons left …").format(against=against, waiting=waiting)
             if waiting
-            else tr("{against} · double-click changes it").format(against=against)
+            else tr("{against} · double-click a run to make it the reference").format(against=against)
         )
 
     def _actions(self, row: ComparedRun) -> list[QAction]:
@@ -224,7 +224,7 @@ _FIRST = (
         "differs",
         tr("differs by"),
         value=lambda row: tr("the reference") if row.role == "reference" else row.differs,
-        tooltip=tr("What is set otherwise than in the reference, and why a run is left out"),
+        tooltip=tr("Settings that differ from the reference, or why a run is excluded"),
         width=100,
         stretch=True,
         tone="muted",
@@ -237,44 +237,47 @@ _LAST = (
     ),
     _found("high", tr("to"), _signed, tr("95 % interval of the difference: bootstrap"), 74),
     _found(
-        "p_randomisation", _RAW, p_text, tr("Of Fisher's randomisation test, two-sided"), 78, full="p Fisher"
+        "p_randomisation", _RAW, p_text, tr("Fisher's randomisation test, two-sided"), 78, full="p Fisher"
     ),
     _corrected(
         "p_holm",
         "p_randomisation",
         "p Fisher",
         tr(
-            "Of Fisher's randomisation test, two-sided, corrected by Holm for all runs compared; bold below "
-            "{alpha}"
+            "Fisher's randomisation test, two-sided, Holm-corrected for all runs compared; bold below {alpha}"
         ).format(alpha=ALPHA),
         decides=True,
     ),
-    _found("p_t", _RAW, p_text, tr("Of Student's paired t, two-sided"), 78, full=tr("p t-test")),
+    _found("p_t", _RAW, p_text, tr("Student's paired t-test, two-sided"), 78, full=tr("p t-test")),
     _corrected(
         "p_t_holm",
         "p_t",
         tr("p t"),
-        tr("Of Student's paired t, two-sided, corrected by Holm for all runs compared"),
+        tr("Student's paired t-test, two-sided, Holm-corrected for all runs compared"),
     ),
     _found(
-        "p_wilcoxon", _RAW, p_text, tr("Of Wilcoxon's signed-rank test, two-sided"), 78, full=tr("p Wilcoxon")
+        "p_wilcoxon", _RAW, p_text, tr("Wilcoxon's signed-rank test, two-sided"), 78, full=tr("p Wilcoxon")
     ),
     _corrected(
         "p_wilcoxon_holm",
         "p_wilcoxon",
         tr("p Wilcoxon"),
-        tr("Of Wilcoxon's signed-rank test, two-sided, corrected by Holm for all runs compared"),
+        tr("Wilcoxon's signed-rank test, two-sided, Holm-corrected for all runs compared"),
     ),
-    _found("wins", "+", str, tr("Queries in which it is better than the reference"), 46, full=tr("better")),
-    _found("ties", "=", str, tr("Queries in which both are equal"), 46, full=tr("equal")),
-    _found("losses", "−", str, tr("Queries in which it is worse than the reference"), 46, full=tr("worse")),
+    _found(
+        "wins", "+", str, tr("Queries in which the run is better than the reference"), 46, full=tr("better")
+    ),
+    _found("ties", "=", str, tr("Queries with equal values"), 46, full=tr("equal")),
+    _found(
+        "losses", "−", str, tr("Queries in which the run is worse than the reference"), 46, full=tr("worse")
+    ),
 )
 
 
 def _columns(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
     better = tr("more") if measure(name).higher_is_better else tr("less")
-    tooltip = tr("{name} less that of the reference, mean over the queries; {better} is better").format(
+    tooltip = tr("{name} minus that of the reference, mean over the queries; {better} is better").format(
         name=name, better=better
     )
     return (

@@ -122,11 +122,11 @@ class ViewFeeder(Controller):
             self._views.stability.clear(_name(record) if record is not None else "")
             return None
         if not record.plan.entry.selects:
-            self._views.stability.clear(tr("{record} takes all features").format(record=_name(record)))
+            self._views.stability.clear(tr("{record} uses all features").format(record=_name(record)))
             return None
         show, data = partial(self._views.stability.show_stability, _name(record)), record.dataset
         given = folds, data.feature_ids, data.feature_names
-        return computation(tr("Comparing the features of folds"), show, selection_stability, *given)
+        return computation(tr("Comparing selected features between folds"), show, selection_stability, *given)
 
     def _compare_sizes(self) -> Computation:
         runs, name = self._scope.finished(), self._session.measure

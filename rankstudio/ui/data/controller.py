@@ -114,7 +114,7 @@ class DataController(Controller):
             self._show_statistics()
 
         return computation(
-            tr("Describing {name}").format(name=dataset.name), show, describe_fold, dataset, fold
+            tr("Computing statistics of {name}").format(name=dataset.name), show, describe_fold, dataset, fold
         )
 
     @Slot()
@@ -190,7 +190,7 @@ class DataController(Controller):
             self._show_statistics()
 
         given = dataset, *wanted, summary
-        return computation(tr("Looking at the features"), show, look_at_features, *given)
+        return computation(tr("Computing feature statistics"), show, look_at_features, *given)
 
     @Slot(object)
     def _choose(self, fold: int | None) -> None:

@@ -69,20 +69,19 @@ class DescribedFeature:
         low = histogram.low + tallest * width
         if not width:
             return tr("All values are {number}.").format(number=number(histogram.low))
-        text = tr(
-            "From {number} to {number_2}. Most lie from {number_3} to {number_4}: {every:.0%} of "
-            "all documents"
-        ).format(
-            number=number(histogram.low),
-            number_2=number(histogram.high),
-            number_3=number(low),
-            number_4=number(low + width),
+        text = tr("From {least} to {most}. {every:.0%} of all documents are between {low} and {high}.")
+        if n_relevant:
+            text = tr(
+                "From {least} to {most}. {every:.0%} of all documents and {relevant:.0%} of the "
+                "relevant ones are between {low} and {high}."
+            )
+        return text.format(
+            least=number(histogram.low),
+            most=number(histogram.high),
             every=every[tallest],
-        )
-        return text + (
-            tr(" and {relevant:.0%} of the relevant ones.").format(relevant=relevant[tallest])
-            if n_relevant
-            else "."
+            relevant=relevant[tallest],
+            low=number(low),
+            high=number(low + width),
         )
 
     def alone(self, measure: str) -> float | None:
@@ -95,7 +94,7 @@ class DescribedFeature:
         if self.quality is None or self.constant:
             return ""
         first = tr("Small") if self.quality.ascending else tr("Great")
-        return tr("{first} values first: that way its MAP is better.").format(first=first)
+        return tr("{first} values first: this gives the better MAP.").format(first=first)
 
     @property
     def warning(self) -> str:
@@ -140,7 +139,7 @@ _NAME = Column(
     edited=lambda row: row.name,
     mark=lambda row: bool(row.note),
     hint=lambda row: f"{row.name}\n{row.note}" if row.note else "",
-    tooltip=tr("Double-click or F2 renames. A diamond marks a note."),
+    tooltip=tr("Double-click or press F2 to rename. A diamond marks a note."),
 )
 _VALUES = Column(
     "histogram",
@@ -150,8 +149,8 @@ _VALUES = Column(
     hint=lambda row: row.values_text,
     tooltip=(
         tr(
-            "Grey bars: all documents. Line: the relevant ones alone. Heights are square roots "
-            "of shares; what lies far out is counted at the ends."
+            "Grey bars: all documents. Line: relevant documents. Heights are square roots of "
+            "shares; outliers are counted at the ends."
         )
     ),
 )
@@ -161,7 +160,7 @@ _RANGE = Column(
     "right",
     value=_range,
     sort=lambda row: row.summary.maximum / 2 - row.summary.minimum / 2,
-    tooltip=tr("Least and greatest value"),
+    tooltip=tr("Smallest and largest value"),
     width=126,
 )
 _MEAN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
@@ -171,7 +170,7 @@ _ZEROS = Column(
     "right",
     ".1%",
     value=lambda row: row.summary.zeros,
-    tooltip=tr("Share of documents in which it is 0"),
+    tooltip=tr("Share of documents with value 0"),
     width=64,
 )
 _MISSING = Column(
@@ -180,7 +179,7 @@ _MISSING = Column(
     "right",
     ",",
     value=lambda row: row.summary.missing,
-    tooltip=tr("Values that were missing in the files"),
+    tooltip=tr("Values missing in the files"),
     width=68,
 )
 _COST = Column(
@@ -189,7 +188,7 @@ _COST = Column(
     "right",
     "g",
     edited=lambda row: f"{row.cost:g}",
-    tooltip=tr("What it costs in the plan; 1 where nothing is said. Double-click or F2 changes it."),
+    tooltip=tr("Cost of the feature in the plan, 1 by default. Double-click or press F2 to edit."),
     width=56,
 )
 _GROUP = Column(
@@ -198,8 +197,8 @@ _GROUP = Column(
     edited=lambda row: row.group,
     tooltip=(
         tr(
-            "Features of one group are taken or left together by a selector. Double-click "
-            "changes it, Ctrl+G for all selected rows; an empty cell takes the feature out."
+            "Selectors select or leave the features of a group together. Double-click to edit, "
+            "Ctrl+G for all selected rows; an empty cell removes the feature from its group."
         )
     ),
     width=84,
@@ -209,7 +208,7 @@ _WARNING = Column(
     tr("warnings"),
     tone="warning",
     hint=lambda row: row.warning_text,
-    tooltip=tr("What is odd about the feature; the mouse over a word says why"),
+    tooltip=tr("Warnings about the feature; hover over a word for the reason"),
     width=102,
 )
 
@@ -222,9 +221,7 @@ def _alone(measure: str) -> Column:
         ".4f",
         value=lambda row: row.alone(measure),
         hint=lambda row: row.direction_text,
-        tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
-            measure=measure
-        ),
+        tooltip=tr("{measure} of this feature alone, in its better direction").format(measure=measure),
         width=66 if measure == "MAP" else 84,
     )
 

@@ -21,7 +21,7 @@ ABSENT = Fact(
     "",
     tr("not open"),
     "warning",
-    tr("The run is shown with what its study knows of the data."),
+    tr("Shows the run with the information stored in its study."),
 )
 """Stands where the documents would be counted, while a run is shown without its data."""
 
@@ -33,11 +33,13 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
         return ()
     rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    rows.append(Fact(told, read_as.qid, tooltip=tr("What tells the query of each document.")))
+    rows.append(Fact(told, read_as.qid, tooltip=tr("The source of the query of each document.")))
     if read_as.label:
-        rows.append(Fact(tr("label column"), read_as.label, tooltip=tr("The column of the relevance label.")))
+        rows.append(
+            Fact(tr("label column"), read_as.label, tooltip=tr("The column with the relevance label."))
+        )
     if read_as.part:
-        about = tr("The column that says in which part a document is.")
+        about = tr("The column with the part of each document.")
         rows.append(Fact(tr("part column"), read_as.part, tooltip=about))
     return tuple(rows)
 
@@ -50,15 +52,15 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     counts = f"{features}, {queries.format(n=train.n_queries)}"
     if read_as.part:
         told = tr(
-            "Read as {format}: the query is in {qid}, the label in {label}, the part in {part}; {counts}. "
-            "File, Columns changes that."
+            "Read as {format}: query column {qid}, label column {label}, part column {part}; "
+            "{counts}. Change this with File, Columns."
         )
     elif not read_as.label:
-        told = tr("Read as {format}: {qid} tells how many documents each query has; {counts}.")
+        told = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
     else:
         told = tr(
-            "Read as {format}: the query is in {qid}, the label in {label}; {counts}. "
-            "File, Columns changes that."
+            "Read as {format}: query column {qid}, label column {label}; {counts}. Change this "
+            "with File, Columns."
         )
     label = BY_KEY[read_as.format].label
     return told.format(format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts)
@@ -69,13 +71,12 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     if not dataset.from_disk:
         return ()
     about = tr(
-        "The documents are more than the memory budget of {size} has room for: what is needed is read from "
-        "the disk and let go, with the same numbers, bit for bit. Run, Workers, Memory for data changes the "
-        "budget."
+        "The documents exceed the memory limit of {size}, so they are read from disk as "
+        "needed. The results are identical. Change the limit with Run, Workers, Memory limit."
     ).format(size=memory.size(memory.budget()))
     return (
         Fact(tr("read from the disk"), tr("as needed"), tooltip=about),
-        Fact(tr("memory budget"), memory.size(memory.budget()), tooltip=about),
+        Fact(tr("memory limit"), memory.size(memory.budget()), tooltip=about),
     )
 
 
@@ -102,7 +103,7 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
         rows.append(ABSENT)
     if summary is not None:
         rows.append(
-            Fact(tr("documents"), f"{summary.n_documents:,}", tooltip=tr("Of the test parts of all folds."))
+            Fact(tr("documents"), f"{summary.n_documents:,}", tooltip=tr("From the test parts of all folds."))
         )
         rows.append(Fact(tr("queries"), f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
     return (*rows, features_row(dataset.n_features, summary))
@@ -141,7 +142,7 @@ def _named(features: Sequence[FeatureSummary]) -> str:
         else []
     )
     listed = "\n".join((*shown, *more))
-    return tr("One value within every query, so they cannot change any ranking:\n{listed}").format(
+    return tr("Constant within every query, so they cannot change any ranking:\n{listed}").format(
         listed=listed
     )
 

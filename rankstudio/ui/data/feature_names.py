@@ -104,7 +104,7 @@ class FeatureNames(Controller):
         known = {i: name for i, name in found.items() if i in ids}
         if not known and not has_groups:
             self.failed.emit(
-                tr("{path}: found names of other features than the data have ({n_ids} of them).").format(
+                tr("{path}: names {n_ids} features that the data do not have.").format(
                     path=path, n_ids=len(ids)
                 )
             )
@@ -224,9 +224,7 @@ class FeatureGroups(Controller):
             index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
         ]
         if not rows:
-            self.failed.emit(
-                tr("No feature is selected: select rows of the table of features on the Data page.")
-            )
+            self.failed.emit(tr("Select rows of the feature table on the Data page first."))
             return
         groups = self._session.plan.groups
         known = group_names(groups)
@@ -236,7 +234,7 @@ class FeatureGroups(Controller):
         name, agreed = QInputDialog.getItem(
             self._window,
             tr("Group"),
-            tr("Group of {what}; empty for none:").format(what=what),
+            tr("Group for {what}. Leave empty for no group:").format(what=what),
             offered,
             0,
             True,

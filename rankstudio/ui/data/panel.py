@@ -87,7 +87,7 @@ class DataPanel(Panel):
         """Show that nothing is open."""
         self._dataset = None
         self._summaries = {}
-        self._name.setText(tr("Nothing is open"))
+        self._name.setText(tr("No data open"))
         self.set_caption("")
         self._folds.hide()
         self._many.hide()
@@ -96,7 +96,7 @@ class DataPanel(Panel):
 
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
         """Show which convention the measures follow, and whether the features were scaled."""
-        self.set_caption(convention(key).label + (tr(" · scaled") if scaled else ""))
+        self.set_caption(convention(key).label + (f" · {tr('scaled')}" if scaled else ""))
         self._convention = key
         self._refresh()
 

@@ -67,7 +67,7 @@ class PreferencesController(Controller):
         session = self._session
         dataset = session.dataset
         if dataset is None or not session.has_documents:
-            self.failed.emit(tr("Preferences are between documents: open their data first."))
+            self.failed.emit(tr("Preferences refer to documents: open the data first."))
             return
 
         def use(named: dict[str, str]) -> None:

@@ -30,7 +30,7 @@ class PreferencesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
-        self._title = RemovableNote(theme, "preferences-name", tr("Learn from labels again"))
+        self._title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._title.removed.connect(self.removed)
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
@@ -63,18 +63,18 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
         Fact(
             tr("pairs"),
             f"{summary.n_pairs:,}",
-            tooltip=tr("Pairs of documents that are compared, however often and whichever way."),
+            tooltip=tr("Different pairs of documents, in either direction."),
         ),
         Fact(
             tr("contradictions"),
             f"{summary.n_contradictions:,}",
-            tooltip=tr("Pairs that are preferred both ways: any ranking disagrees with one of them."),
+            tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
         ),
     ]
     cycles = tr("largest {n}").format(n=summary.largest) if summary.n_cycles else ""
     meaning = tr(
-        "Groups of documents in which each is preferred to each, by way of others: {inside:,} preferences "
-        "are inside them, and no ranking agrees with all of these. Some ranking agrees with all others."
+        "Preference cycles: no ranking can satisfy all {inside:,} preferences inside these "
+        "groups of documents. All other preferences can be satisfied together."
     )
     inside = meaning.format(inside=summary.n_cyclic)
     return (*facts, Fact(tr("cycles"), f"{summary.n_cycles:,}", cycles, tooltip=inside))

@@ -20,7 +20,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ColumnModel, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
-NOTHING = tr("Open a dataset to see what is in it.")
+NOTHING = tr("Open a dataset to see its contents.")
 
 
 class StatisticsPanel(Panel):
@@ -56,7 +56,7 @@ class StatisticsPanel(Panel):
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._headline.hide()
-        self._names = self.add_tool("open", tr("Read names of features from a file: CSV, RankLib, Solr"))
+        self._names = self.add_tool("open", tr("Read feature names from a file: CSV, RankLib, Solr"))
         self._names.clicked.connect(self.namesAsked)
         self._rows: DocumentTable | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
@@ -148,10 +148,10 @@ class StatisticsPanel(Panel):
 def _headline(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
     text = trn(
-        "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents a query, median "
-        "{median:g};",
-        "{n_documents:,} documents of {n_queries:,} queries, {min:,} to {max:,} documents a query, median "
-        "{median:g};",
+        "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents per "
+        "query, median {median:g};",
+        "{n_documents:,} documents of {n_queries:,} queries, {min:,} to {max:,} documents per "
+        "query, median {median:g};",
         summary.n_queries,
     )
     lacking = trn(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
@@ -26,6 +26,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.report.report_tasks import figures_of
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.figures.style import FigureStyle
@@ -95,7 +96,7 @@ class ExportController(Controller):
         """Open the dialog of figures: with the plot first that asked for it, if one did."""
         dialog = self.figure_dialog(plot)
         if dialog is None:
-            self.failed.emit(tr("There is no figure yet: open data and run a method first."))
+            self.failed.emit(tr("No figures yet: open data and run a method first."))
             return
         dialog.exec()
         dialog.deleteLater()
@@ -115,7 +116,7 @@ class ExportController(Controller):
         def write(files: list[FigureFile]) -> None:
             there = [path.name for path, _ in files if path.exists()]
             if not files:
-                dialog.say(tr("No run of the study is finished yet."), "muted")
+                dialog.say(tr("The study has no finished run yet."), "muted")
             elif not there or self._may_replace(dialog, there):
                 try:
                     refuse_read(dialog, [path for path, _ in files])
@@ -131,7 +132,7 @@ class ExportController(Controller):
                     )
                 )
 
-        dialog.say(tr("The figures are being drawn …"), "muted")
+        dialog.say(tr("Drawing the figures …"), "muted")
         self._models.task_worker.task(
             tr("Drawing the figures"),
             figures_of,
@@ -143,8 +144,8 @@ class ExportController(Controller):
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
-        said = tr("{name} and others are there already. Replace them?").format(name=names[0])
-        return QMessageBox.question(dialog, tr("Save all figures"), said) == QMessageBox.StandardButton.Yes
+        said = tr("{name} and other files already exist. Replace them?").format(name=names[0])
+        return Question.ask(dialog, tr("Save all figures"), said, tr("&Replace"))
 
     @Slot()
     def ask_save_plan(self) -> None:

@@ -139,7 +139,7 @@ class ExportDialog(QDialog):
         self._theme = theme
         self._items = tuple(items)
         self._folder = folder or Path.home()
-        self._list = named(QListWidget(), "export-items", tr("What to export"))
+        self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(), role="muted")
         self._format = named(choice_box(()), "export-format", tr("Format"))
         self._path = named(QLineEdit(), "export-file", tr("File"))
@@ -187,15 +187,13 @@ class ExportDialog(QDialog):
         if there and path != self._confirmed:
             self._confirmed = path
             self._say(
-                tr("{name} exists already. Save once more to replace it.").format(name=there[0].name),
+                tr("{name} already exists. Save again to replace it.").format(name=there[0].name),
                 "warning",
             )
             return
         if writer and writer.begin:
             self._set_writing(True)
-            self._say(
-                tr("{path} is being written … Closing this dialog stops that.").format(path=path), "muted"
-            )
+            self._say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
             self._job = writer.begin(path, partial(self._finish, item, path), self._fail)
             return
         write = writer.write if writer else item.write
@@ -214,7 +212,7 @@ class ExportDialog(QDialog):
             return
         written = self._finish(item, path)
         if writer and writer.check:
-            self._say(tr("{written} It is read back and compared …").format(written=written), "ok")
+            self._say(tr("{written} Verifying the file …").format(written=written), "ok")
             self._job = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
 
     def _finish(self, item: ExportItem, path: Path, besides: str = "") -> str:

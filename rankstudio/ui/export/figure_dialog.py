@@ -39,9 +39,9 @@ _WIDTHS = (
     ("page", tr("two columns, 178 mm")),
     ("slide", tr("slide, 254 mm")),
     ("poster", tr("poster, 400 mm")),
-    ("", tr("another width")),
+    ("", tr("other width")),
 )
-_COLORS = (("light", tr("Screen")), ("print", tr("Print, grey-safe")))
+_COLORS = (("light", tr("Screen")), ("print", tr("Print (greyscale-safe)")))
 _PREVIEW_DPI = 96.0
 _SETTLE = 50  # milliseconds without a change, before the figure is painted anew
 
@@ -76,10 +76,10 @@ class FigureDialog(QDialog):
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
         self.millimetres = named(QDoubleSpinBox(), "figure-millimetres", tr("Width in millimetres"))
-        self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Size of the text"))
+        self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Text size"))
         self.colors = Segmented(_COLORS, tr("Colours"))
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
-        self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots an inch"))
+        self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._message = PlainLabel()
@@ -132,7 +132,7 @@ class FigureDialog(QDialog):
         if path.suffix.lower() != suffix:  # for which the file dialog has not asked whether to replace it
             path = path.with_name(path.name + suffix)
             if path.exists():
-                self._say(tr("{path}: there is such a file already.").format(path=path), "error")
+                self._say(tr("{path}: the file already exists.").format(path=path), "error")
                 return
         self.save(path)
 
@@ -171,10 +171,10 @@ class FigureDialog(QDialog):
             self.width_box.addItem(label, key)
         self.millimetres.setRange(20.0, 2000.0)
         self.millimetres.setDecimals(1)
-        self.millimetres.setSuffix(tr(" mm"))
+        self.millimetres.setSuffix(f" {tr('mm')}")
         self.font_size.setRange(4.0, 100.0)
         self.font_size.setDecimals(1)
-        self.font_size.setSuffix(tr(" pt"))
+        self.font_size.setSuffix(f" {tr('pt')}")
         self.dpi.setRange(30, 2400)
         self.dpi.setValue(300)
         self.dpi.setSuffix(" dpi")

@@ -103,7 +103,7 @@ def _caption(models: Models, *, compared: bool) -> str:
     if model is not None:
         size = len(model.step.selected)
         said = captions.model_text(model.plan, model.fold.number, model.values, size)
-        said += " " + tr("No run computed this model.") if model.live else ""
+        said += " " + tr("This model is not part of any run.") if model.live else ""
     return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
 
 
@@ -123,7 +123,7 @@ def _model_item(session: Session, current: CurrentModel, name: str) -> ExportIte
     return ExportItem(
         "model",
         tr("Chosen model"),
-        tr("Features and weights of the current model, by feature id and name, with what it measured."),
+        tr("Features and weights of the current model by id and name, with its measures."),
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
@@ -144,9 +144,9 @@ def _formats_item(models: Models, name: str) -> ExportItem:
 
 def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("There is no current model: run a method, or move λ.")
+        return tr("No current model: run a method or move λ.")
     if not model.step.learned:
-        return tr("This ranking was given: there is no model that could rank other documents.")
+        return tr("These are given scores: there is no model to rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
 
 
@@ -174,13 +174,13 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
         whole = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
         write_results(whole, path)
 
-    why = "" if record is not None and record.folds else tr("The run that is shown has no finished fold yet.")
+    why = "" if record is not None and record.folds else tr("The run has no finished fold yet.")
     return ExportItem(
         "results",
         tr("Results of the run"),
         tr(
-            "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as the "
-            "terminal has it."
+            "A folder with results.json, metrics.csv, selection_path.csv and plan.toml, as "
+            "written in the terminal."
         ),
         ((tr("Folder"), ""),),
         f"{name}-results",
@@ -201,7 +201,7 @@ def _table_item(shown: ShownTable, name: str) -> ExportItem:
 def _plot_item(shown: ShownPlot, name: str) -> ExportItem:
     plot, key = shown.plot, shown.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
-    text = tr("The plot as it is shown, in the light colours; as CSV the numbers behind it.")
+    text = tr("The plot as shown, in light colours; as CSV, its numbers.")
     write = partial(export_plot, plot)
     return ExportItem(
         f"plot-{key}", shown.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
@@ -223,7 +223,7 @@ def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     """Yield the permutation test of the path that is looked at as what does it again."""
     if tests.possible:
         labels = tr("Permutation test as a command"), tr("Permutation test as Python")
-        why = tr("Nothing was permuted yet: More than chance? below the criterion does.")
+        why = tr("No permutation test yet: start one below the criterion.")
         yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
 
 
@@ -232,7 +232,7 @@ def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
     code = sections.lab.code()
     if code is not None:
         labels = tr("Simulation as a command"), tr("Simulation as Python")
-        yield from _code_items("lab-code", labels, code, "simulation", tr("Nothing was simulated yet."))
+        yield from _code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
 
 def _code_items(
@@ -240,8 +240,8 @@ def _code_items(
 ) -> Iterator[ExportItem]:
     """Yield a command and a program, by suffix; without them the reason why there are none."""
     said = (
-        (".sh", labels[0], tr("The command that does it again in a terminal.")),
-        (".py", labels[1], tr("A program that does it again with the library.")),
+        (".sh", labels[0], tr("The terminal command that repeats this.")),
+        (".py", labels[1], tr("A Python program that repeats this with the library.")),
     )
     for suffix, label, text in said:
         made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
@@ -280,7 +280,10 @@ def model_formats_item(
     return ExportItem(
         "model-formats",
         tr("Model for another program"),
-        tr("The current model as another program loads it. It is read back and ranked with."),
+        tr(
+            "The current model in the format of another program. The written file is verified: it "
+            "must give the same ranking."
+        ),
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
         unavailable=why,
@@ -309,7 +312,7 @@ def _writer(
         fold = selected.fold
         part = fold.test or fold.vali or fold.train
         return worker.task(
-            tr("Reading back {name}").format(name=path.name),
+            tr("Verifying {name}").format(name=path.name),
             partial(compare_rankings, portable(), form, path, part),
             on_done=say,
             on_error=say,
@@ -373,12 +376,13 @@ def selected_data_item(
     ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
     n = len(model.fold.parts)
     about = trn(
-        "The documents of fold {fold} with the feature of the current model, which has the id 1 there.",
-        "The documents of fold {fold} with the {n} features of the current model, numbered anew from 1.",
+        "The documents of fold {fold} with the feature of the current model, renumbered as 1.",
+        "The documents of fold {fold} with the {n} features of the current model, renumbered from 1.",
         len(ids),
     ).format(fold=model.fold.number, n=len(ids))
     beside = tr(
-        "A table beside them, features.csv, has names and ids as they were. Missing values are filled."
+        "The table features.csv in the same folder gives names and original ids. Missing "
+        "values are filled in."
     )
     only = replace(dataset, folds=(model.fold,))
     return ExportItem(key, label, f"{about} {beside}", _formats(n), stem, writers=_writers(only, ids, worker))
@@ -391,10 +395,10 @@ def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
 def _why_not(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("There is no current model: run a method, or move λ.")
+        return tr("No current model: run a method or move λ.")
     if not model.step.selected:
-        return tr("This ranking was given: no features were selected for it.")
-    return tr("The data are not open: their documents cannot be written.")
+        return tr("These are given scores: no features were selected.")
+    return tr("The data are not open, so the documents cannot be written.")
 
 
 def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) -> tuple[FormatWriter, ...]:
@@ -430,5 +434,5 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:
     """Say what a format does not keep that the table of features does not have either."""
     besides = [tr(what) for what in lost if what != "names of features"]
-    text = tr("{form} does not keep: {lost}.")
+    text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.features_alone import FeaturesAlone
     from rankstudio.engine.data.dataset import Fold, FoldedDataset
 
-_NO_DOCUMENTS = tr("The documents are not at hand: open the data again to see how each feature ranks alone.")
-_MEASURING = tr("Measuring each feature alone…")
+_NO_DOCUMENTS = tr("Open the data to see how each feature ranks alone.")
+_MEASURING = tr("Measuring each feature alone …")
 _OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
 _RADIUS = 3.4
 _LEAST_RADIUS = 1.6
@@ -156,7 +156,7 @@ class AloneController(Controller):
 
         fold = session.watched or dataset.folds[0]
         work = partial(_measured, fold, session.measure, session.convention, session.sealed)
-        return Computation(tr("Measuring features alone"), work, show)
+        return Computation(tr("Measuring each feature alone"), work, show)
 
     def _clear(self) -> None:
         self._measured = None
@@ -390,7 +390,7 @@ class AlonePlot(Plot):
             self.set_axes(Axes())
         else:
             self._order = np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
-            x = tr("id of the feature") if self.by_id else tr("features, the best on train first")
+            x = tr("id of the feature") if self.by_id else tr("features, best on train first")
             self.set_axes(Axes(tr("{measure} alone").format(measure=self.shown.measure), x, integer_x=True))
         self.setAccessibleName(tr("Single features"))
 

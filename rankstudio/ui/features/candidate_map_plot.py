@@ -119,9 +119,9 @@ class CandidateMapPlot(HeatMapPlot):
         if self._score is not None and self._score.least:
             return tr("drops out"), tr("twice it"), tr("far above")
         if self._score is not None and not self._score.from_zero:
-            return tr("taken"), tr("halfway"), tr("the worst")
+            return tr("selected"), tr("halfway"), tr("the worst")
         growing = self._whole is None or self._whole.growing
-        return tr("taken") if growing else tr("greatest"), tr("half of it"), tr("none", "share")
+        return tr("selected") if growing else tr("greatest"), tr("half of it"), tr("none", "share")
 
     # HeatMapPlot
 
@@ -171,7 +171,7 @@ class CandidateMapPlot(HeatMapPlot):
             return [
                 *lines,
                 Line(
-                    tr("taken without a comparison") if self._map.taken[row, column] else tr("no candidate")
+                    tr("selected without comparison") if self._map.taken[row, column] else tr("no candidate")
                 ),
             ]
         lines.append(Line(tr(self._score.name) if self._score else tr("score"), number(value)))
@@ -190,7 +190,7 @@ class CandidateMapPlot(HeatMapPlot):
             return heat_figure(self)
         values = shown.ranks if self._ranked else shown.shares
         score = self._score.name if self._score else ""
-        title = tr("rank among the candidates") if self._ranked else tr("share of the step's best")
+        title = tr("rank among the candidates") if self._ranked else tr("share of the best score of the step")
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         return MapFigure(
             "figure",
@@ -208,7 +208,7 @@ class CandidateMapPlot(HeatMapPlot):
             self._ranked,
             self._ranked,
             tuple((int(row), int(column)) for row, column in np.argwhere(shown.taken)),
-            tr("taken"),
+            tr("selected"),
         )
 
     def numbers(self) -> Numbers:
@@ -316,7 +316,7 @@ class CandidateMapPlot(HeatMapPlot):
             box = QRectF(3, rect.top(), rect.left() - AIR - 1, rect.height())
             painter.setFont(font(TINY, bold=row == self._row))
             painter.setPen(colors.q("text" if row == self._row else "muted"))
-            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, int(box.width()))
+            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideMiddle, int(box.width()))
             painter.drawText(box, flags, text)
 
     def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -28,7 +28,7 @@ _SETTLED_MILLISECONDS = 120  # without another choice, before its feature is des
 
 _TESTING = tr("test: …")  # for a moment, with the room that the measures will need
 
-_EVERY_FOLD = tr("Every fold has selected its own features: look at one fold to see them.")
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see them.")
 
 
 class FeaturesController(Controller):
@@ -114,7 +114,7 @@ class FeaturesController(Controller):
         if fold is None or column is None or not self._session.has_documents:
             return None
         given = fold, column, self._session.convention, self._selected()
-        what = tr("Describing feature {feature}").format(feature=self._feature)
+        what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
         return computation(what, self._show_profile, self._fold_cache.inspect, *given)
 
     def _fold(self) -> Fold | None:
@@ -184,7 +184,7 @@ class FeaturesController(Controller):
 
     def tables(self) -> tuple[ShownTable, ...]:
         """Return the path."""
-        about = tr("The path as it is shown, with weights, gains and measures.")
+        about = tr("The path with weights, gains and measures.")
         return (ShownTable("features", tr("Features table"), about, self.features.table),)
 
     def plots(self) -> tuple[ShownPlot, ...]:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
 
 _NEXT = -1  # of the choice that follows the feature on the left
-_WAITING = tr("The densities are being estimated.")
-_ONE_VALUE = tr("Less than two values in the validation part, zeros apart: nothing to draw.")
+_WAITING = tr("Estimating the densities …")
+_ONE_VALUE = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
 _X = tr("validation value")
 _ABOUT = tr(
-    "As the method estimated them: Gaussian kernels over the training documents of each "
-    "grade, at the values of the validation part. d is how far they are apart, distant "
-    "grades counting more; a feature's score is NDCG@10 of ranking by it alone, plus d."
+    "The densities that the method compares: Gaussian kernels over the training documents of "
+    "each grade, evaluated at the validation values. d is the expected divergence, where "
+    "distant grades count more. The score of a feature is its NDCG@10 alone plus d."
 )
 
 
@@ -50,8 +50,8 @@ class DensitiesView(QWidget):
             named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
         )
         self.name = named(ElidedLabel(""), "densities-name", role="caption")
-        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Beside it"))
-        self.choice.setToolTip(tr("Which feature is shown at the right"))
+        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
+        self.choice.setToolTip(tr("Feature shown on the right"))
         self.sentence = named(PlainLabel(), "densities-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.sentence.setToolTip(_ABOUT)
@@ -91,7 +91,7 @@ class DensitiesView(QWidget):
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
-            self.choice.addItem(tr("next in the path"), _NEXT)
+            self.choice.addItem(tr("next on the path"), _NEXT)
             for column in columns:
                 self.choice.addItem(names[column], column)
             self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
@@ -124,7 +124,7 @@ class DensitiesView(QWidget):
 
 def _told(shown: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
-    place = tr("number {place}").format(place=shown.place) if shown.place else tr("not in the path")
+    place = tr("number {place}").format(place=shown.place) if shown.place else tr("not on the path")
     return tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, {place}").format(
         name=name, importance=shown.importance, divergence=shown.divergence, score=shown.score, place=place
     )

@@ -39,8 +39,8 @@ _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the first one first
 _ROOM_FOR_MARGIN = 300
 
-NO_PATH = tr("Run a method, or move λ, to see which features it selects.")
-_GIVEN = tr("This ranking was given: it has no features, and so no path.")
+NO_PATH = tr("Run a method or move λ to see the selected features.")
+_GIVEN = tr("These are given scores: there are no features and no path.")
 
 
 class FeaturesPanel(Panel):
@@ -194,7 +194,7 @@ class FeaturesPanel(Panel):
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
         by = f", {convention}" if convention else ""
-        lines = [tr("The chosen model on the test part{by}").format(by=by)]
+        lines = [tr("The selected model on the test part{by}").format(by=by)]
         if baseline is not None and baseline.test:
             lines.append(
                 tr("Best single feature, {name}: {test}").format(

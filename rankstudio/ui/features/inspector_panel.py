@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
-_ALONE = tr("How well each part is ranked by this feature alone, in the direction that is better on train")
-_WITH = tr("Pearson's correlation inside queries with each feature of the chosen model")
+_ALONE = tr(
+    "Measures of this feature alone on each part, in the direction that is better on the training part"
+)
+_WITH = tr("Pearson's correlation within queries with each feature of the selected model")
 _ALL_OF_THEM = tr("all of them, R²")
-_ALL = tr("The share of its variance inside queries that a linear function of all of them has")
+_ALL = tr("Share of its variance within queries that a linear function of all selected features explains")
 _LEAST_HEIGHT = 96  # pixels
 
 
@@ -62,7 +64,7 @@ class InspectorPanel(Panel):
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        self.why = named(PlainLabel(), "why-sentences", tr("Why it is in the model or is not"))
+        self.why = named(PlainLabel(), "why-sentences", tr("Why the feature is or is not in the model"))
         self.why.setWordWrap(True)
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
@@ -87,8 +89,8 @@ class InspectorPanel(Panel):
         self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
-                "How well the training documents are ranked by this feature alone, by the convention "
-                "{label}; correlation with other features within queries"
+                "Measures of this feature alone on the training part, by the {label} "
+                "convention, and its correlation with other features within queries"
             ).format(label=convention(profile.convention).label)
         )
 
@@ -130,13 +132,13 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
     """
     parts = []
     if profile.constant:
-        parts.append(tr("one value within every query: it cannot change any ranking"))
+        parts.append(tr("constant within every query: it cannot change any ranking"))
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
     direction = tr(", small values first") if profile.ascending else ""
     if alone:
         parts.append(tr("alone: {measures}{direction}").format(measures=measures, direction=direction))
     elif profile.ascending:
-        parts.append(tr("alone it ranks with small values first"))
+        parts.append(tr("ranks small values first when alone"))
     if profile.closest_id is not None:
         name = html_text(profile.closest_name)
         number = correlation_text(profile.correlation)
@@ -205,7 +207,7 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         (f"{one.name} ({one.feature_id})", correlation_text(one.correlation)) for one in profile.with_selected
     ]
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
-    return [(tr("with what is selected"), "r"), *rows, (_ALL_OF_THEM, explained)]
+    return [(tr("with the selected features"), "r"), *rows, (_ALL_OF_THEM, explained)]
 
 
 def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:

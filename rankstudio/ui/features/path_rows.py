@@ -106,9 +106,8 @@ def path_rows(
     chosen = set(model.selected)
     rows: list[FeatureRow] = []
     for place, new in (arrivals or Arrivals()).of(path):
-        step = path.steps[place]
         if len(new) > 1:
-            found = step.coef
+            found = path.steps[place].coef
             new = sorted(new, key=lambda column: -abs(found[column]))  # noqa: PLW2901
         for column in new:
             last = column == new[-1]
@@ -120,7 +119,7 @@ def path_rows(
                     feature_id=int(feature_ids[column]),
                     name=names[column],
                     weight=float(weights[column]) if inside else nan,
-                    gain=(step.before - step.criterion) / path.divisor if last else nan,
+                    gain=path.steps.gains[place] / path.divisor if last else nan,
                     after=float(after[place]) if after is not None and last else nan,
                     chosen=inside,
                     pinned=int(feature_ids[column]) in pinned,
@@ -167,20 +166,20 @@ class Arrivals:
     """
 
     def __init__(self) -> None:
-        self._steps: Sequence[Step] = ()
+        self._last: Step | None = None
         self._forget()
 
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the place of each model among the steps, with the columns that are in none before it."""
         if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
             return [(place, [*path.steps[place].selected]) for place in range(len(path.steps))[path.models]]
-        known = len(self._steps)
-        if known > len(path.steps) or (known and path.steps[known - 1] is not self._steps[-1]):
+        known = len(self._found)
+        if known > len(path.steps) or (known and path.steps[known - 1] is not self._last):
             known = 0
             self._forget()
         for place in range(known, len(path.steps)):
-            self._add(place, path.steps[place].selected)
-        self._steps = path.steps
+            self._last = path.steps[place]
+            self._add(place, self._last.selected)
         return self._found
 
     def _forget(self) -> None:
@@ -212,7 +211,7 @@ def _hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
     worth = "" if isnan(row.weight) else f"{weight} {row.weight:.4g}".replace("-", MINUS)
     group = (
-        tr("of the group {group}, which is taken or left as a whole").format(group=row.group)
+        tr("part of the group {group}, which is selected as a whole").format(group=row.group)
         if row.group
         else ""
     )
@@ -226,7 +225,12 @@ def _name(row: FeatureRow) -> str:
 
 _COLUMNS = (
     Column(
-        "rank", "#", "right", tooltip=tr("With how many features it is in the model"), width=36, tone=_tone
+        "rank",
+        "#",
+        "right",
+        tooltip=tr("Number of features at which it enters the model"),
+        width=36,
+        tone=_tone,
     ),
     Column(
         "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
@@ -235,7 +239,7 @@ _COLUMNS = (
         "name",
         tr("feature"),
         value=_name,
-        tooltip=tr("◆ marks pinned features; before › stands the group with which a feature came"),
+        tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
         stretch=True,
         tone=_tone,
         mark=lambda row: row.pinned,
@@ -244,7 +248,7 @@ _COLUMNS = (
     Column(
         "weight",
         tr("weight"),
-        tooltip=tr("In the chosen model; its bar goes from zero, a negative one to the left"),
+        tooltip=tr("Weight in the selected model; negative bars go to the left"),
         kind="weight",
         width=WEIGHT + WEIGHT_BAR + PAD,
         tone=_tone,
@@ -255,7 +259,7 @@ _COLUMNS = (
         tr("gain"),
         "right",
         _gain,
-        tooltip=tr("How much the criterion per document fell when it came in"),
+        tooltip=tr("Reduction of the criterion per document when it was selected"),
         width=84,
         tone=_tone,
     ),
@@ -268,7 +272,7 @@ def as_importance(column: Column) -> Column:
         return replace(column, hint=partial(_hint, weight=tr("importance")))
     if column.key != "weight":
         return column
-    tooltip = tr("How much the chosen model uses it; the bar is relative to the greatest")
+    tooltip = tr("Importance in the selected model; the bar is relative to the largest")
     return replace(
         column,
         title=tr("importance"),
@@ -288,7 +292,7 @@ _MARGIN = Column(
     tr("margin"),
     "right",
     _margin_text,
-    tooltip=tr("How far the next candidate was behind, as a share of the score"),
+    tooltip=tr("Lead over the next candidate, as a share of the score"),
     width=86,
     tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
 )
@@ -298,7 +302,7 @@ def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
     """Return the columns of the table, for the measure that is shown; with margins where there are any."""
     width, tooltip = (
         62 if len(measure) < 6 else 82,
-        tr("Validation {measure} after it came in").format(measure=measure),
+        tr("Validation {measure} after it was selected").format(measure=measure),
     )
     after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
     return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)

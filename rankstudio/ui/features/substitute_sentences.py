@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
-from rankstudio.ui.language import tr, trn
+from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.style.number_format import correlation_text, signed
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
-_NOTHING_LIKE = tr("no feature that is not selected is like it")
-_ALL_SELECTED = tr("every feature is selected, and none is left to come in")
+_NOTHING_LIKE = tr("no unselected feature is similar")
+_ALL_SELECTED = tr("all features are selected")
 _UNLIKE = 0.005  # |r| that would be written as 0.00
 
 
@@ -101,20 +101,21 @@ def _decimals(change: float) -> int:
 
 
 def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
-    chosen = tr(" and ").join(f"{names[column]} ({ids[column]})" for column in group.selected)
-    others = "".join(tr(" or {ids}").format(ids=ids[column]) for column in group.others[:_NAMED])
+    chosen = together([f"{names[column]} ({ids[column]})" for column in group.selected])
+    title = either([chosen, *(str(ids[column]) for column in group.others[:_NAMED])])
     more = len(group.others) - _NAMED
-    others += tr(" and {more} more").format(more=more) if more > 0 else ""
-    alone = tr(" alone") if len(group.selected) == 1 and not group.others else ""
+    if more > 0:
+        title = tr("{first} and {n} more").format(first=title, n=more)
+    if len(group.selected) == 1 and not group.others:
+        title = tr("{feature} alone").format(feature=chosen)
     parts = []
     if not isnan(group.least):
-        parts.append(f"|r| ≥ {_floored(group.least)}{(tr(' between them') if not group.others else '')}")
+        text = "|r| ≥ {r}" if group.others else tr("|r| ≥ {r} between them")
+        parts.append(text.format(r=_floored(group.least)))
     parts += _swap_texts(group, ids, names)
     members = (*group.selected, *group.others)
     hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
-    return SubstituteSentence(
-        f"{chosen}{others}{alone}", "; ".join(dict.fromkeys(parts)), hint, int(ids[group.selected[0]])
-    )
+    return SubstituteSentence(title, "; ".join(dict.fromkeys(parts)), hint, int(ids[group.selected[0]]))
 
 
 def _is_lonely(group: SubstituteGroup) -> bool:
@@ -129,7 +130,7 @@ def _lonely_sentence(
     columns = [group.selected[0] for group in groups]
     why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
     return SubstituteSentence(
-        tr("{n_columns} features alone").format(n_columns=len(columns)),
+        tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
         f"{', '.join(str(ids[column]) for column in columns)}: {why}",
         "\n".join(f"{ids[column]} {names[column]}" for column in columns),
         int(ids[columns[0]]),
@@ -150,8 +151,7 @@ def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list
         elif swap is same[0] and swap.added is not None:
             added = f"{names[swap.added]} ({ids[swap.added]})"
             near = ", ".join(f"{ids[s.removed]} (r = {correlation_text(s.correlation)})" for s in same)
-            among = "" if alike else tr("of those not selected ")
-            told.append(tr("{among}{added} is nearest to {near}").format(among=among, added=added, near=near))
+            told.append(_nearest(alike).format(added=added, near=near))
     return told
 
 
@@ -166,10 +166,13 @@ def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> s
         return tr("{added} for {removed}{r}: {swap}").format(
             added=added, removed=removed, r=r, swap=_per_document(swap)
         )
-    among = "" if alike else tr("of those not selected ")
-    return tr("{among}{added} is nearest to {removed}, r = {swap}").format(
-        among=among, added=added, removed=removed, swap=correlation_text(swap.correlation)
-    )
+    return _nearest(alike).format(added=added, near=f"{removed} (r = {correlation_text(swap.correlation)})")
+
+
+def _nearest(alike: bool) -> str:
+    if alike:
+        return tr("{added} is most similar to {near}")
+    return tr("{added} is the unselected feature most similar to {near}")
 
 
 def _group_swap_sentence(

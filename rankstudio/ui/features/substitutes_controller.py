@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
 
-_EVERY_FOLD = tr(
-    "Every fold has selected its own features: look at one fold to see what could stand for them."
-)
-_LOOKING = tr("Substitutes are being looked for.")
-_NO_DOCUMENTS = tr(
-    "The documents are not at hand: open the data again to see what could stand for a feature."
-)
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
+_LOOKING = tr("Computing substitutes …")
+_NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
 
 
 class SubstitutesController(Controller):
@@ -108,7 +104,7 @@ class SubstitutesController(Controller):
             self.panel.show_substitutes(found, ids, names, groups)
 
         given = model.plan, model.fold, model.path, model.position
-        return computation(tr("Looking for substitutes"), show, self._fold_cache.substitutes, *given)
+        return computation(tr("Computing substitutes"), show, self._fold_cache.substitutes, *given)
 
     def _records(self) -> list[RunRecord]:
         """Return the runs of the open data that selected among their features on a fold at least."""
@@ -136,7 +132,7 @@ class SubstitutesController(Controller):
         def show(ranks: Floats) -> None:
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 
-        what = tr("Comparing what runs selected")
+        what = tr("Comparing the selections of runs")
         return computation(what, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:

@@ -32,7 +32,7 @@ from rankstudio.ui.widgets.segmented import Segmented
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import Substitutes
 
-NO_MODEL = tr("Run a method, or move λ, to see which features could stand for the selected ones.")
+NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
 
 _CORRELATION, _RUNS = "correlation", "runs"
 _OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
@@ -41,7 +41,7 @@ _UNLIMITED = 1 << 16
 _LEAST_BESIDE, _LEAST_BELOW = 400, 330  # pixels of the panel, from which on map and sentences both have room
 _FOLLOWING = 44  # pixels of the sentences in sight above a map that has the panel's width
 _BESIDE = QBoxLayout.Direction.LeftToRight
-_NO_RUNS = tr("Which features each run selected on each fold is shown here, once a run has finished a fold.")
+_NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
 
 
 class SubstitutesPanel(Panel):
@@ -179,22 +179,16 @@ class SubstitutesPanel(Panel):
             tr("Correlation of features") if correlation else tr("Features by run and fold")
         )
         if correlation:
-            of = (
-                tr(" of {n_features}").format(n_features=found.n_features)
-                if found.n_features > len(found.columns)
-                else ""
-            )
-            self.set_caption(
-                tr("{n_columns}{of} features, by correlation inside queries").format(
-                    n_columns=len(found.columns), of=of
-                )
-            )
+            text = tr("{n_columns} features, by correlation within queries")
+            if found.n_features > len(found.columns):
+                text = tr("{n_columns} of {n_features} features, by correlation within queries")
+            self.set_caption(text.format(n_columns=len(found.columns), n_features=found.n_features))
             self.plot.show_map(features, self._correlations(found, features))
         elif not self._folds:
             self.set_caption("")
             self.plot.show_nothing(_NO_RUNS)
         else:
-            self.set_caption(tr("what each fold selected, in the same order"))
+            self.set_caption(tr("features selected by each fold, in the same order"))
             self.plot.show_map(features, self._selections(found))
 
     def _correlations(self, found: Substitutes, features: Sequence[MapFeature]) -> MapValues:

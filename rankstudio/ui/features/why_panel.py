@@ -15,8 +15,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NONE = tr("Run a method to see what it compared at each step.")
-_UNKNOWN = tr("No scores of candidates are known of this run: run it again to see them.")
+_NONE = tr("Run a method to see the candidates it compared at each step.")
+_UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
 
 SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
 """The ways of showing it."""

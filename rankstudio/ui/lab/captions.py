@@ -15,7 +15,7 @@ from rankstudio.ui.style.number_format import power
 if TYPE_CHECKING:
     from rankstudio.ui.lab.request import SimulationRequest
 
-_DRAWN = tr("The marker is the mean, the bar one standard deviation to both sides.")
+_DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def auc_caption(request: SimulationRequest, done: int) -> str:
@@ -55,8 +55,8 @@ def _on_data(request: SimulationRequest) -> str:
     else:
         learner = tr("greedy RankRLS, k = {k}").format(k=asked["n_features"])
     return tr(
-        "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries but the {n} to learn "
-        "from"
+        "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries other "
+        "than the {n} training queries"
     ).format(
         data=dataset.name,
         learner=learner,
@@ -76,8 +76,9 @@ def _kernel(asked: Mapping[str, Any]) -> str:
 def _classes(asked: Mapping[str, Any]) -> str:
     informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
     return tr(
-        "Regularised least squares with a bias, λ = {regularization}, on two normal classes: {m} examples, a "
-        "share of {positive:g} positive, {informative} of {n} features shifted by {shift:g}"
+        "Regularised least squares with an intercept, λ = {regularization}, on two normal "
+        "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
+        "shifted by {shift:g}"
     ).format(
         regularization=power(asked["regularization"]),
         m=asked["n_examples"],

@@ -73,7 +73,7 @@ _COLUMNS = (
         tr("mean"),
         "right",
         format=lambda value: signed(value, 4),
-        tooltip=tr("Mean deviation of the estimate from the truth: the bias"),
+        tooltip=tr("Mean difference between estimate and truth: the bias"),
         width=76,
     ),
     Column(
@@ -90,7 +90,7 @@ _COLUMNS = (
         tr("sd"),
         "right",
         format=lambda value: fixed(value, 4),
-        tooltip=tr("Standard deviation of estimate minus truth of the very model (T 5.1)"),
+        tooltip=tr("Standard deviation of estimate minus truth of the same model (T 5.1)"),
         width=66,
     ),
     Column(
@@ -98,7 +98,7 @@ _COLUMNS = (
         tr("sd of all"),
         "right",
         format=lambda value: fixed(value, 4),
-        tooltip=tr("Standard deviation of estimate minus the mean truth of all models (T 5.2)"),
+        tooltip=tr("Standard deviation of estimate minus mean truth over all models (T 5.2)"),
         tone="muted",
         width=72,
     ),
@@ -157,7 +157,7 @@ class DeviationsPanel(Panel):
             TableView(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
             said=tr("Deviations by estimator"),
         )
-        self.table.placeholder = tr("Mean and standard deviation of each estimator are listed here.")
+        self.table.placeholder = tr("Mean and standard deviation of each estimator appear here.")
         self.sentence = named(PlainLabel(), f"{name}-sentence")
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -36,53 +36,60 @@ class EstimatorText:
         return self.brief or self.label
 
 
-_POOLED = tr("models lean against the examples that they lack, and their scores are compared")
-_INSIDE = tr("documents of a query are on both sides, and so is what they have in common")
-_OUTSIDE = tr("the features were selected with the queries that are held out")
+_POOLED = tr("models are biased against held-out examples, and their scores are compared")
+_INSIDE = tr("documents of one query are in both training and test, with what they share")
+_OUTSIDE = tr("the features were selected with the held-out queries")
 _SEVERAL = tr("a query is ranked by scores of several models")
-_FEW = tr("a fifth of a query has few documents, often none that is relevant")
-_FEWER = tr("its models are learned from fewer queries")
-_KEPT = tr("its models keep basis vectors of the queries that they lack, whose weights nothing has fixed")
+_FEW = tr("a fifth of a query has few documents, often none of them relevant")
+_FEWER = tr("its models have fewer training queries")
+_KEPT = tr("its models keep basis vectors of held-out queries, whose weights are not constrained")
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
         tr("leave-pair-out"),
         tr(
-            "Each pair of a positive and a negative example is held out in turn and compared by the one "
-            "model that saw neither: all pairs count, and no two models are mixed (T 5.4)."
+            "Each pair of a positive and a negative example is held out and compared by the "
+            "one model trained without both: all pairs count, and models are never mixed (T "
+            "5.4)."
         ),
     ),
     "leave-one-out, pooled": EstimatorText(
         tr("leave-one-out, pooled"),
         tr(
-            "Each example is scored by the model without it, and all scores are compared together, though "
-            "each is of another model (T 5.4)."
+            "Each example is scored by the model trained without it, and the scores of all "
+            "these models are compared (T 5.4)."
         ),
         low=_POOLED,
     ),
     "5-fold, pooled": EstimatorText(
         tr("5-fold, pooled"),
-        tr("Each fifth is scored by the model without it, and all scores are compared together (T 5.4)."),
+        tr(
+            "Each fifth is scored by the model trained without it, and the scores of all five "
+            "models are compared (T 5.4)."
+        ),
         low=_POOLED,
     ),
     "5-fold, averaged": EstimatorText(
         tr("5-fold, averaged"),
         tr(
-            "Only examples of the same fifth are compared, by the model without it: no two models are mixed, "
-            "but most pairs do not count (T 5.4)."
+            "Only examples of the same fifth are compared, by the model trained without it: "
+            "models are never mixed, but most pairs do not count (T 5.4)."
         ),
-        low=tr("its models are learned from four fifths of the examples"),
+        low=tr("its models are trained on four fifths of the examples"),
     ),
     "10-fold, pooled": EstimatorText(
         tr("10-fold, pooled"),
-        tr("Each tenth is scored by the model without it, and all scores are compared together (T 5.4)."),
+        tr(
+            "Each tenth is scored by the model trained without it, and the scores of all ten "
+            "models are compared (T 5.4)."
+        ),
         low=_POOLED,
     ),
     "10-fold, averaged": EstimatorText(
         tr("10-fold, averaged"),
         tr(
-            "Only examples of the same tenth are compared, by the model without it: no two models are mixed, "
-            "but only few pairs count (T 5.4)."
+            "Only examples of the same tenth are compared, by the model trained without it: "
+            "models are never mixed, but few pairs count (T 5.4)."
         ),
     ),
 }
@@ -98,53 +105,55 @@ _BRIEF = {
 _SELECTION: Mapping[str, EstimatorText] = {
     "leave-query-out": EstimatorText(
         tr("leave-query-out"),
-        tr("Each query is ranked by the model that was selected and learned without it (T 5.5)."),
+        tr("Each query is ranked by the model selected and trained without it (T 5.5)."),
     ),
     "leave-query-out, selected once": EstimatorText(
         tr("leave-query-out, selected once"),
         tr(
-            "Each query is ranked by the model learned without it, on features that were selected with it: "
-            "the selection stands outside the cross-validation."
+            "Each query is ranked by the model trained without it, but the features were "
+            "selected with it: the selection is outside the cross-validation."
         ),
         high=_OUTSIDE,
     ),
     "5-fold by query": EstimatorText(
         tr("5-fold by query"),
-        tr("Each fifth of the queries is ranked by the model selected and learned without it (T 5.5)."),
+        tr("Each fifth of the queries is ranked by the model selected and trained without it (T 5.5)."),
         low=_FEWER,
     ),
     "5-fold by query, selected once": EstimatorText(
         tr("5-fold by query, selected once"),
-        tr("As 5-fold by query, on features that were selected with all queries."),
+        tr("Like 5-fold by query, but the features were selected with all queries."),
         high=_OUTSIDE,
     ),
     "5-fold of documents, pooled": EstimatorText(
         tr("5-fold of documents, pooled"),
         tr(
-            "Each fifth of the documents is scored by the model without it, while other documents of the "
-            "same queries stay in (what T 5.5 warns of); a query is ranked by scores of several models."
+            "Each fifth of the documents is scored by the model trained without it, but other "
+            "documents of the same queries remain in training (T 5.5 warns of this). A query "
+            "is ranked by scores of several models."
         ),
         low=_SEVERAL,
         high=_INSIDE,
     ),
     "5-fold of documents, pooled, selected once": EstimatorText(
         tr("5-fold of documents, pooled, selected once"),
-        tr("As 5-fold of documents, pooled, on features that were selected with all documents."),
+        tr("Like 5-fold of documents, pooled, but the features were selected with all documents."),
         low=_SEVERAL,
         high=_INSIDE,
     ),
     "5-fold of documents, averaged": EstimatorText(
         tr("5-fold of documents, averaged"),
         tr(
-            "Each fifth of the documents is scored by the model without it, while other documents of the "
-            "same queries stay in (what T 5.5 warns of); only what one model scored is ranked together."
+            "Each fifth of the documents is scored by the model trained without it, but other "
+            "documents of the same queries remain in training (T 5.5 warns of this). Only "
+            "scores of the same model are compared."
         ),
         low=_FEW,
         high=_INSIDE,
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
-        tr("As 5-fold of documents, averaged, on features that were selected with all documents."),
+        tr("Like 5-fold of documents, averaged, but the features were selected with all documents."),
         low=_FEW,
         high=_INSIDE,
     ),
@@ -163,7 +172,7 @@ SELECTION: Mapping[str, EstimatorText] = {
 
 def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
     """Yield the estimators of a kernel's models, which select nothing."""
-    learned = tr("Each query is ranked by the model learned without it and its basis vectors (T 5.6).")
+    learned = tr("Each query is ranked by the model trained without it and its basis vectors (T 5.6).")
     for name, brief in _BRIEF.items():
         same = SELECTION[name]
         yield name, replace(same, about=learned) if name == "leave-query-out" else same
@@ -172,8 +181,8 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
             EstimatorText(
                 tr("{estimator}, basis vectors kept").format(estimator=same.label),
                 tr(
-                    "As {estimator}, but basis vectors stay in the model though their queries or documents "
-                    "are held out (T 5.6)."
+                    "Like {estimator}, but basis vectors stay in the model even if their "
+                    "queries or documents are held out (T 5.6)."
                 ).format(estimator=same.label),
                 low=_KEPT,
                 high=same.high,

@@ -77,14 +77,14 @@ class LabForm(Panel):
         self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
         self._again = SingleField(theme, REPEATED[kind])
         self.quantity = named(
-            Segmented((), tr("what is varied")), f"{name}-quantity", tip=tr("What is varied afterwards")
+            Segmented((), tr("parameter to vary")), f"{name}-quantity", tip=tr("Parameter to vary afterwards")
         )
         self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         set_icon(self.start, theme, "run", "on_accent")
-        self.pause = self._button("pause", tr("Pause the simulation, or go on with it"))
-        self.stop = self._button("stop", tr("Stop the simulation; what was found stays"))
+        self.pause = self._button("pause", tr("Pause or resume the simulation"))
+        self.stop = self._button("stop", tr("Stop the simulation and keep the results so far"))
         self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
         self._state: SimulationState | None = None  # whose buttons are shown
@@ -156,7 +156,7 @@ class LabForm(Panel):
     def _lay_out(self) -> None:
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
-        heading = named(ElidedLabel(tr("then varied, one value after the other")), role="caption")
+        heading = named(ElidedLabel(tr("then varied over these values")), role="caption")
         fill(column, heading, self.quantity, *self._lists.values(), self._again)
         column.addStretch(1)
         self._scroll = named(QScrollArea(), f"{self.objectName()}-scroll")

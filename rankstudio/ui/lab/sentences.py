@@ -73,11 +73,11 @@ def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]
         return ""
     least, most = min(known, key=lambda at: found.sd[at]), max(known, key=lambda at: found.sd[at])
     if found.sd[most] < _APART * found.sd[least]:
-        return tr("All scatter alike (sd {low} to {high}).").format(
+        return tr("All have a similar standard deviation ({low} to {high}).").format(
             low=fixed(float(found.sd[least]), 3), high=fixed(float(found.sd[most]), 3)
         )
     labels = [text_of(texts, found.estimators[at]).label for at in (most, least)]
-    return tr("{most} scatters most (sd {high}), {least} least (sd {low}).").format(
+    return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
         most=_first_large(labels[0]),
         least=labels[1],
         high=fixed(float(found.sd[most]), 3),

@@ -174,10 +174,10 @@ class AucTab(SimulationTab):
             "lab-auc",
             AUC,
             tr("estimated minus true AUC"),
-            tr("Press Start: how far each estimator of AUC is from the truth grows here."),
+            tr("Press Start to see how far each AUC estimator is from the truth."),
         )
         variation = VariationPanel(theme, "lab", AUC)
-        super().__init__(worker, tr("Simulating estimates of AUC"), form, deviations, variation, parent)
+        super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
 
     def caption(self, request: SimulationRequest, found: DeviationSummary) -> tuple[str, str]:
         """Return what stands above the distributions, and what goes with them as a figure."""
@@ -205,8 +205,8 @@ class SelectionTab(SimulationTab):
             SELECTION,
             tr("estimated minus true measure"),
             tr(
-                "Press Start: queries are drawn from the open data, a ranking is learned from them, and how "
-                "far each estimate is from the measure on all other queries grows here."
+                "Press Start to draw training queries from the open data, learn a ranking from "
+                "them, and compare each estimate with the measure on all other queries."
             ),
             paired=True,
         )
@@ -220,7 +220,7 @@ class SelectionTab(SimulationTab):
         if dataset is None:
             return None
         if not session.has_documents:
-            self.failed.emit(tr("The documents of these data are not at hand: open the data first."))
+            self.failed.emit(tr("Open the data first."))
             return None
         asked = {**simulation.parameters, "convention": session.convention}
         whole = not session.sealed or len(dataset.folds) > 1

@@ -64,16 +64,16 @@ class VariationPanel(Panel):
     def __init__(
         self, theme: Theme, name: str, texts: Mapping[str, EstimatorText], *, paired: bool = False
     ) -> None:
-        super().__init__(theme, tr("Against a quantity"), padding=0)
+        super().__init__(theme, tr("Effect of a parameter"), padding=0)
         self.setObjectName(f"{name}-variation")
         self.texts, self._paired = texts, paired
         self.keep_title()
         self.bias = self._plot(theme, f"{name}-bias-plot", tr("mean deviation"), zero=True)
         self.bias.placeholder = tr(
-            "When the distributions are done, the quantity is varied here, and the bias drawn over it."
+            "After the distributions, the parameter is varied and the bias drawn here."
         )
         self.sd = self._plot(theme, f"{name}-sd-plot", tr("standard deviation"), zero=False)
-        self.sd.placeholder = tr("How much the estimates scatter is drawn here.")
+        self.sd.placeholder = tr("The standard deviations of the estimates appear here.")
         self.sentence = named(PlainLabel(), f"{name}-variation-sentence")
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTranslator
 
 from rankstudio.engine import language as texts
-from rankstudio.engine.language import SOURCE, language, tr, trn
+from rankstudio.engine.language import SOURCE, either, language, together, tr, trn
 from rankstudio.engine.support.resources import resource
 
-__all__ = ["LANGUAGES", "SYSTEM", "install", "language", "tr", "translate_qt", "trn"]
+__all__ = ["LANGUAGES", "SYSTEM", "either", "install", "language", "together", "tr", "translate_qt", "trn"]
 
 SYSTEM = "system"
 LANGUAGES = {"en": "English", "de": "Deutsch"}

@@ -81,7 +81,7 @@ class Models(QObject):
         done = self._prepared
         # With a slot, the worker does not load what limits threads by itself, and searches for garbage in it.
         self.run_worker.task(
-            tr("Preparing the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
+            tr("Starting the engine"), warm_up, on_done=done, on_error=done, slot="preparation"
         )
 
     def _prepared(self, _: object) -> None:

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.path_steps import PathSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.names import OFFERED
-from rankstudio.engine.steps import Step
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
 from rankstudio.ui.background.worker import Worker
@@ -90,8 +90,8 @@ class LeftOutMeasures(QObject):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self._fold_cache = fold_cache
         self._asked = self._of_all = False
-        # By the last step of a path: a path that nobody has any more is forgotten.
-        self._known: WeakKeyDictionary[Step, dict[_Wanted, _Measured]] = WeakKeyDictionary()
+        # By the steps of a path: a path that nobody has any more is forgotten.
+        self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = WeakKeyDictionary()
         self._failed: list[_Measured] = []  # not tried again until they are asked for again
         self._looked_at: list[_Measured] = []
         self._working: tuple[PathResult, _Measured] | None = None
@@ -148,7 +148,7 @@ class LeftOutMeasures(QObject):
         """Return what the first steps of a path measure; ``whole``: nothing before all are measured."""
         if not self._known or not self.shown:
             return {}
-        known = self._known.get(path.steps[-1], {}).get(self._measures)
+        known = self._known.get(path.steps, {}).get(self._measures)
         return {} if known is None or (whole and not known.whole) else known.values
 
     @Slot()
@@ -195,7 +195,7 @@ class LeftOutMeasures(QObject):
 
     def _measured_of(self, path: PathResult) -> _Measured:
         """Return what is known of a path by what is looked at; begun where that is nothing."""
-        known = self._known.setdefault(path.steps[-1], {})
+        known = self._known.setdefault(path.steps, {})
         return known.setdefault(self._measures, _Measured(len(path.steps)))
 
     def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:

@@ -25,9 +25,10 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
+from rankstudio.engine.experiment.results.path_steps import HeldSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
 from rankstudio.engine.experiment.storage.run_index import RunLabel
-from rankstudio.engine.steps import Note, WorkProgress, packed
+from rankstudio.engine.support.work import Note, WorkProgress
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class RunRecord:
         The finished paths, by (fold, combination).
     growing : dict
         The steps of paths not finished yet, by (fold, combination).
+    left : dict
+        What there is of unfinished paths on which nobody works, by (fold, combination).
     folds : dict
         The finished folds, by number.
     result : RunResult or None
@@ -126,6 +129,7 @@ class RunRecord:
     failure: str = ""
     paths: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     growing: dict[tuple[int, int], list[StepDone]] = field(default_factory=dict)
+    left: dict[tuple[int, int], PathResult] = field(default_factory=dict)
     folds: dict[int, FoldResult] = field(default_factory=dict)
     result: RunResult | None = None
     unit: Unit | None = None
@@ -174,20 +178,20 @@ class RunRecord:
 
     def pack(self) -> None:
         """Keep the steps of unfinished paths in less memory, where nothing more will come."""
-        for place, events in self.growing.items():
-            steps = packed([event.step for event in events])
-            self.growing[place] = [
-                replace(event, step=step) for event, step in zip(events, steps, strict=True)
-            ]
+        for place in self.growing:
+            path = self.so_far(*place)
+            if path is not None:
+                self.left[place] = replace(path, steps=packed(path.steps))
+        self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the steps that an unfinished path has by now as a path; None before the first."""
         events = self.growing.get((fold, combination))
         if not events:
-            return None
+            return self.left.get((fold, combination))
         names = events[0].validation
         values = {name: np.array([event.validation[name] for event in events]) for name in names}
-        steps = tuple(event.step for event in events)
+        steps = HeldSteps([event.step for event in events])
         return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].step_kind)
 
     @property
@@ -209,12 +213,12 @@ class RunRecord:
     @property
     def units_text(self) -> str:
         """How much of it is done: "12 of 31 units"."""
-        return tr("{units_done} of {n_units} units").format(units_done=self.units_done, n_units=self.n_units)
+        return tr("{units_done} of {n_units} fits").format(units_done=self.units_done, n_units=self.n_units)
 
     @property
     def left_text(self) -> str:
         """Where it was left, as a sentence."""
-        return tr("{title} on {name} was left at {units_text}.").format(
+        return tr("{title} on {name}: interrupted at {units_text}.").format(
             title=self.plan.title, name=self.dataset.name, units_text=self.units_text
         )
 
@@ -232,6 +236,7 @@ class RunRecord:
         self.unit = self.working = None
         self.units_done = 0
         self.growing.clear()
+        self.left.clear()
 
     @property
     def n_folds(self) -> int:
@@ -244,7 +249,7 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        begun = sum(len(steps) for steps in self.growing.values())
+        begun = sum(map(len, self.growing.values())) + sum(len(path.steps) for path in self.left.values())
         return min(1.0, (self.units_done * self.steps_per_unit + begun) / total) if total else 0.0
 
     @property

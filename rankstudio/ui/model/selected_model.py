@@ -39,10 +39,10 @@ LIVE: Literal["live"] = "live"
 """Key of the path at the slider's λ, where that is none of the grid's."""
 
 NOT_WHOLE = tr(
-    "The study keeps the best model of this path only; to test or export another one, run the plan again."
+    "The study stores only the best model of this path. Run the plan again to test or export another one."
 )
-SEALED = tr("The test part is sealed: View, Seal the test part.")
-NO_DOCUMENTS = tr("The data are not open, so only the models that the run chose have test measures.")
+SEALED = tr("The test part is sealed: View, Seal test part.")
+NO_DOCUMENTS = tr("The data are not open, so only the models selected by the run have test measures.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +394,9 @@ class CurrentModel(QObject):
         if record is None or model is None:
             return {}
         result = self._measured.view(record).folds.get(model.fold.number)
-        return dict(result.test) if result and result.chosen.step is model.step else {}
+        if result is None or result.chosen.unit.position != model.key:
+            return {}
+        return dict(result.test) if result.chosen.step.number == model.step.number else {}
 
     def _why_untested(self, model: SelectedModel) -> str:
         if not self._session.has_documents:

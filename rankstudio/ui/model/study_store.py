@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
 _WAIT_SECONDS, _MOST_WAITS = 0.1, 100  # for a study to be closed, between two looks at whether that is wanted
-READ_ONLY = tr("Its study may not be written.")
+READ_ONLY = tr("Its study is read-only.")
 """Why a run of a study that can only be read is not gone on with."""
 
 
@@ -266,7 +266,7 @@ class StudyStore:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                tr("{folder}: the folder could not be made: {strerror}.").format(
+                tr("{folder}: the folder could not be created: {strerror}.").format(
                     folder=self.folder, strerror=error.strerror
                 )
             ) from error
@@ -366,7 +366,7 @@ def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
     for name, number in now.items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
-            return tr("It was begun by {what} {found}, here is {number}.").format(
+            return tr("It was started with {what} {found}; this is {number}.").format(
                 what=what, found=found.get(name, tr("of an unknown version")), number=number
             )
     return ""

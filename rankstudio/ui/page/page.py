@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
@@ -29,9 +29,9 @@ class _Outside:
     """A panel that is in a window of its own: where it was, and how all panels shared the page then."""
 
     window: PanelWindow
-    splitter: QSplitter
+    splitter: Splitter
     stand_in: QWidget
-    sizes: dict[QSplitter, list[int]]
+    sizes: dict[Splitter, list[int]]
 
 
 class Page(QWidget):
@@ -43,7 +43,7 @@ class Page(QWidget):
     ----------
     name : str
         For the program, its tests and the settings.
-    content : QSplitter
+    content : Splitter
         See `row` and `column`.
     controllers : sequence of Controller
         What feeds the panels.
@@ -65,7 +65,7 @@ class Page(QWidget):
     def __init__(
         self,
         name: str,
-        content: QSplitter,
+        content: Splitter,
         controllers: Sequence[Controller] = (),
         foot: QWidget | None = None,
         head: QWidget | None = None,
@@ -76,7 +76,7 @@ class Page(QWidget):
         self._content = content
         self._alone: Panel | None = None
         self._hidden: list[QWidget] = []
-        self._sizes: dict[QSplitter, list[int]] = {}
+        self._sizes: dict[Splitter, list[int]] = {}
         self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
         self._windows: dict[Panel, _Outside] = {}
         self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
@@ -146,7 +146,7 @@ class Page(QWidget):
             return
         self.restore_panels()
         splitter = panel.parentWidget()
-        assert isinstance(splitter, QSplitter)
+        assert isinstance(splitter, Splitter)
         stand_in = QWidget()
         sizes = {each: each.sizes() for each in self._splitters()}
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
@@ -178,7 +178,7 @@ class Page(QWidget):
             for splitter, sizes in outside.sizes.items():
                 splitter.setSizes(sizes)
 
-    def _show_if_used(self, splitter: QSplitter) -> None:
+    def _show_if_used(self, splitter: Splitter) -> None:
         """Hide a splitter that has nothing to show, or show it again; the widest takes the room."""
         while True:
             room, inside = sum(splitter.sizes()), [splitter.widget(i) for i in range(splitter.count())]
@@ -188,7 +188,7 @@ class Page(QWidget):
                 sizes[sizes.index(max(sizes))] += room - sum(sizes)
                 splitter.setSizes(sizes)
             parent = splitter.parentWidget()
-            if splitter is self._content or not isinstance(parent, QSplitter):
+            if splitter is self._content or not isinstance(parent, Splitter):
                 return
             splitter.setVisible(any(shown))
             splitter = parent
@@ -206,18 +206,22 @@ class Page(QWidget):
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:
-            menu.addAction(tr("Back to its place"), self._windows[panel].window.close)
+            menu.addAction(tr("Restore panel"), self._windows[panel].window.close)
         else:
             alone = panel is self._alone
             menu.addAction(
-                tr("Back to its place") if alone else tr("Whole page"), partial(self.toggle, panel)
+                tr("Restore panel") if alone else tr("Maximise panel"), partial(self.toggle, panel)
             )
-            menu.addAction(tr("Window of its own"), partial(self.pop_out, panel))
+            menu.addAction(tr("Pop out panel"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
     def save(self, settings: Settings) -> None:
-        """Remember the sizes, and the widths of columns."""
+        """Remember the sizes, and the widths of columns.
+
+        What was never seen has the sizes of a page that nobody laid out, and a panel that is hidden has none:
+        what was remembered of them stays.
+        """
         for table in self._tables():
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
         for panel, outside in self._windows.items():
@@ -231,7 +235,8 @@ class Page(QWidget):
             shared = next((outside.sizes for outside in self._windows.values()), None)
             shared = shared or {splitter: splitter.sizes() for splitter in self._splitters()}
             for splitter, sizes in shared.items():
-                settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
+                if splitter.seen and all(sizes):
+                    settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
 
     def reopen_windows(self) -> None:
         """Give the panels a window of their own that had one the last time."""
@@ -255,8 +260,8 @@ class Page(QWidget):
             if len(sizes) == splitter.count() and any(sizes):
                 splitter.setSizes(sizes)
 
-    def _splitters(self) -> list[QSplitter]:
-        return [self._content, *self._content.findChildren(QSplitter)]
+    def _splitters(self) -> list[Splitter]:
+        return [self._content, *self._content.findChildren(Splitter)]
 
     @Slot()
     def _toggle(self) -> None:
@@ -274,7 +279,7 @@ class Page(QWidget):
             self.maximise(panel)
 
 
-def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> QSplitter:
+def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
     """Return widgets side by side, with handles between them.
 
     Parameters
@@ -290,9 +295,28 @@ def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Se
     return _splitter(name, Qt.Orientation.Horizontal, widgets, stretch, sizes)
 
 
-def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> QSplitter:
+def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
     """Return widgets under each other, as `row` has them side by side."""
     return _splitter(name, Qt.Orientation.Vertical, widgets, stretch, sizes)
+
+
+class Splitter(QSplitter):
+    """Widgets with handles between them.
+
+    Attributes
+    ----------
+    seen : bool
+        Whether it ever was on the screen: before that it is not as large as its page.
+    """
+
+    def __init__(self, orientation: Qt.Orientation) -> None:
+        super().__init__(orientation)
+        self.seen = False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Remember it."""
+        self.seen = True
+        super().showEvent(event)
 
 
 def _splitter(
@@ -301,8 +325,8 @@ def _splitter(
     widgets: Sequence[QWidget],
     stretch: Sequence[int],
     sizes: Sequence[int],
-) -> QSplitter:
-    splitter = QSplitter(orientation)
+) -> Splitter:
+    splitter = Splitter(orientation)
     splitter.setObjectName(name)
     splitter.setHandleWidth(GAP)
     splitter.setChildrenCollapsible(False)

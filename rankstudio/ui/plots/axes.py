@@ -42,6 +42,8 @@ class Axes:
         What the x axis measures, below it.
     integer_x : bool
         Whether x counts something.
+    x_air : float
+        By what share of itself the range of x was widened at each end: no tick of what is counted is there.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
     log_y : bool
@@ -57,6 +59,7 @@ class Axes:
     show_y: bool = True
     log_y: bool = False
     short: str = ""
+    x_air: float = 0.0
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
@@ -73,7 +76,8 @@ class Axes:
             return []
         count = max(2.0, width / _X_SPACING)
         if self.integer_x:
-            return [(t, f"{t:.0f}") for t in integer_ticks(*x_range, count)]
+            air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
+            return [(t, f"{t:.0f}") for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)]
         values = nice_ticks(*x_range, count)
         return list(zip(values, _shortest(values), strict=True))
 

@@ -65,7 +65,7 @@ def bars_figure(plot: BarsPlot) -> RowsFigure:
         (RowSeries("", tuple(bar.value for bar in bars)),),
         bars=True,
         strong=taken,
-        strong_label=tr("taken") if taken else "",
+        strong_label=tr("selected") if taken else "",
         row_title=tr("feature"),
     )
 

@@ -327,7 +327,7 @@ class PlotMenu(QMenu):
         self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(self.save_as)
         if hasattr(plot, "reset_zoom"):
             self.addSeparator()
-            self.addAction(tr("Show everything")).triggered.connect(plot.reset_zoom)
+            self.addAction(tr("Show all")).triggered.connect(plot.reset_zoom)
         self._scale = self.addAction(tr("Logarithmic axis\tL")) if hasattr(plot, "toggle_scale") else None
         if self._scale is not None and hasattr(plot, "toggle_scale"):
             self._scale.setCheckable(True)

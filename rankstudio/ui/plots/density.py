@@ -63,8 +63,10 @@ def density_figure(plot: DensityPlot) -> CurvesFigure:
     """Return densities by class; of a class with zeros the name says how many."""
     series = []
     for at, one in enumerate(plot.densities):
-        zeros = "" if isnan(one.zeros) else tr(" ({zeros:.0f} % are 0)").format(zeros=100 * one.zeros)
-        series.append(Series(one.label + zeros, floats(one.xs), floats(one.ys), kind="area", number=at))
+        label = one.label
+        if not isnan(one.zeros):
+            label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * one.zeros)
+        series.append(Series(label, floats(one.xs), floats(one.ys), kind="area", number=at))
     title = plot.subject or plot.accessibleName()
     x = FigureAxis(tr("value of {feature}").format(feature=plot.subject) if plot.subject else tr("value"))
     return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))

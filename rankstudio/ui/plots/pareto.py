@@ -33,9 +33,9 @@ _REACH = 14.0  # pixels from a marker in which the mouse means it
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
 _BANDS = {
-    "not told apart": (
-        tr("not told apart from the best (95 %, paired over queries)"),
-        tr("not told apart from the best"),
+    "not significantly worse": (
+        tr("not significantly worse than the best (95 %, paired over queries)"),
+        tr("not significantly worse than the best"),
     ),
     "one standard error": (
         tr("within one standard error of the best, over the folds"),
@@ -99,7 +99,7 @@ def pareto_figure(plot: ParetoPlot) -> CurvesFigure:
     if marks is not None:
         front = [spots[i] for i in marks.front]
         points = tuple(s.x for s in front), tuple(s.y for s in front)
-        series.append(Series(tr("models that no other beats"), *points, kind="steps", number=NEUTRAL))
+        series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
     for category in dict.fromkeys(spot.category for spot in spots):
         own = [spot for spot in spots if spot.category == category]
         points = tuple(s.x for s in own), tuple(s.y for s in own)
@@ -242,7 +242,7 @@ class ParetoPlot(Plot):
             return ""
         names = {self.marks.best: tr("best"), self.marks.suggested: tr(self.marks.rule)}
         if self.marks.best == self.marks.suggested == position:
-            return tr("best, and the choice by “{rule}”").format(rule=tr(self.marks.rule))
+            return tr("best, and choice by “{rule}”").format(rule=tr(self.marks.rule))
         return names.get(position, "")
 
     def summary(self) -> str:

@@ -85,7 +85,7 @@ class CrashReports:
         self._write(report)
         if self.tell is not None:
             self.tell(
-                tr("Something failed unexpectedly: {name}: {error}. The details are in {path}.").format(
+                tr("Unexpected error: {name}: {error}. See {path} for details.").format(
                     name=kind.__name__, error=error, path=self.path
                 )
             )

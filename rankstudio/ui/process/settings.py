@@ -160,7 +160,7 @@ class Settings:
             partial.replace(self.folder / "plan.toml")
         except OSError as error:
             raise OutputError(
-                tr("{folder}: the plan could not be kept: {strerror}.").format(
+                tr("{folder}: the plan could not be stored: {strerror}.").format(
                     folder=self.folder, strerror=error.strerror
                 )
             ) from error

@@ -75,10 +75,10 @@ class AblationFeeder(QObject):
         ]
         self._n = len(self._left)
         if not self._left:
-            self._panel.clear(tr("These models have no feature that could be left out."))
+            self._panel.clear(tr("These models have no features to leave out."))
         elif plan.entry.given:
             self._panel.clear(
-                tr("These models were read from files: no method is there to learn them without a feature.")
+                tr("These models were read from files, so they cannot be trained again without a feature.")
             )
         elif self._work() > _MOST_WORK:
             self._panel.offer(self._n)
@@ -126,7 +126,7 @@ class AblationFeeder(QObject):
             every = tuple(one for several in self._found.values() for one in several)
             given = tuple(self._found[column]), every, asked.measure
             return computation(
-                tr("Comparing queries without a feature"), self._add, self._tasks.sum_up, *given
+                tr("Measuring the effect of each feature"), self._add, self._tasks.sum_up, *given
             )
         what = tr("Leaving out {column}").format(column=self._name(column))
         work = self._tasks.leave_out(asked, plan, fold, self._models[fold], column)

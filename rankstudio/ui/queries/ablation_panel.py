@@ -13,9 +13,8 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.names import measure
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.queries.cell_paint import paint_difference, paint_interval
-from rankstudio.ui.queries.sentences import counted
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -74,10 +73,10 @@ class AblationPanel(Panel):
         self._shown = ("", False)
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
-        named(self.table, said=tr("What leaving a feature out changes"))
+        named(self.table, said=tr("Effect of leaving out each feature"))
         self.button = named(QPushButton(), "query-ablation-run")
         self.button.clicked.connect(self.asked)
-        text = tr("Leaving out each feature of A in turn, and learning A again, takes a while.")
+        text = tr("Training A again without each of its features takes a while.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -100,13 +99,13 @@ class AblationPanel(Panel):
         self.table.show()
         self.table.placeholder = why
         self.table.set_rows(())
-        self.set_caption(tr("left out one at a time, A relearned") if not why else "")
+        self.set_caption(tr("A trained without each feature in turn") if not why else "")
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
         """Offer to learn many models."""
         self.clear("")
-        self.button.setText(tr("Learn {n_models:,} models").format(n_models=n_models))
+        self.button.setText(tr("Train {n_models:,} models").format(n_models=n_models))
         self._offer.show()
         self.table.hide()
 
@@ -144,24 +143,23 @@ class AblationPanel(Panel):
             self._shown = name, several
             self.table.set_columns(self._columns(name, several=several))
         self.table.set_rows(rows)
-        self.table.placeholder = tr("Learning A again without each of its features …")
-        grows = tr(" · {done} of {most}").format(done=done, most=most) if done < most else ""
-        self.set_caption(tr("left out one at a time, A relearned{grows}").format(grows=grows))
+        self.table.placeholder = tr("Training A without each of its features …")
+        caption = tr("A trained without each feature in turn")
+        self.set_caption(f"{caption} · {done} / {most}" if done < most else caption)
         if done < most:
             self.sentence.setText("")
             return
-        where = tr("the {part} queries").format(part=part) + (
-            tr(" of the folds whose model has the feature") if several else ""
-        )
-        some = counted(unchanged, tr("query changes"), tr("queries change"))
-        same = (
-            tr(" {upper}{some} with none of them.").format(upper=some[0].upper(), some=some[1:])
-            if unchanged
-            else ""
-        )
-        self.sentence.setText(
-            tr("Mean over {where}, with a paired 95 % interval.{same}").format(where=where, same=same)
-        )
+        text = tr("Mean over the {part} queries, with a paired 95 % interval.")
+        if several:
+            text = tr(
+                "Mean over the {part} queries of the folds whose model has the feature, "
+                "with a paired 95 % interval."
+            )
+        sentences = [text.format(part=part)]
+        if unchanged:
+            same = trn("{n} query never changes.", "{n} queries never change.", unchanged)
+            sentences.append(same.format(n=unchanged))
+        self.sentence.setText(" ".join(sentences))
 
     def _columns(self, name: str, *, several: bool) -> tuple[Column, ...]:
         sign = 1.0 if measure(name).higher_is_better else -1.0
@@ -189,7 +187,7 @@ class AblationPanel(Panel):
                 partial(signed, decimals=3),
                 stretch=True,
                 hint=lambda row: tr("95 % interval {interval}").format(interval=row.interval),
-                tooltip=tr("{name} of A less that without the feature, with its 95 % interval").format(
+                tooltip=tr("{name} of A minus {name} without the feature, with its 95 % interval").format(
                     name=name
                 ),
                 paint=partial(self._paint, sign=sign),

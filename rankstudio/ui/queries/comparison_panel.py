@@ -40,7 +40,7 @@ class ComparisonPanel(Panel):
         self.mode = named(
             Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("way of drawing")),
             "query-plot-mode",
-            tip=tr("Each query as a point, or the differences sorted"),
+            tip=tr("One point per query, or sorted differences"),
         )
         self.mode.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.mode)
@@ -50,7 +50,7 @@ class ComparisonPanel(Panel):
     def show_comparison(self, found: QueryComparison) -> None:
         """Show other queries."""
         self.plot.set_comparison(found)
-        self.plot.placeholder = tr("{measure} is defined in none of these queries.").format(
+        self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(
             measure=found.measure
         )
         part = PART_NAMES[found.part]

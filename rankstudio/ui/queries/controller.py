@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
 
-_NO_RUN = tr("Two models are compared here query by query: run a method on these data.")
-_NO_DOCUMENTS = tr("The data of this run are not open, and without their documents no query can be ranked.")
+_NO_RUN = tr("Run a method on these data to compare two models query by query.")
+_NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
 _LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
 _MEASURING = tr("Measuring both models in every query …")
-_NO_QUERIES = tr("The two models have no fold in common with such queries.")
+_NO_QUERIES = tr("The two models share no fold with such queries.")
 
 
 class QueriesController(Controller):
@@ -119,9 +119,9 @@ class QueriesController(Controller):
         """Return the tables, where the page is seen."""
         if not self.bar.isVisible():
             return ()
-        measured = tr("What two models measure in every query.")
-        learned = tr("What learning again without each changes.")
-        ranked = tr("As both models rank them.")
+        measured = tr("Measures of two models in every query.")
+        learned = tr("Effect of training A again without each feature.")
+        ranked = tr("Ranked by both models.")
         return (
             ShownTable("queries", tr("Queries"), measured, self.list.table),
             ShownTable("documents", tr("Documents of the query"), ranked, self.documents.table),
@@ -245,9 +245,10 @@ class QueriesController(Controller):
         found = chosen_models(record, self._measured.view(record))
         return {fold: chosen.step for fold, chosen in found.items()}
 
-    def _chosen(self, record: RunRecord) -> tuple[tuple[int, int], ...]:
+    def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
         """Return which folds have which model: the same as before where nothing is to be compared anew."""
-        return tuple((fold, id(step)) for fold, step in self._steps(record).items())
+        found = chosen_models(record, self._measured.view(record))
+        return tuple((fold, one.unit.position, one.step.number) for fold, one in found.items())
 
     def _single(self, record: RunRecord, fold: int) -> Step:
         """Return the best single feature of a fold as a model, the same object each time."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PARTS = 4  # the column of contributions
 _TOLD = 12  # features in a tooltip
-_ACT = tr("click one or two documents to see what decides")
+_ACT = tr("click one or two documents to see which feature decides")
 _LINE, _SWATCH, _GAP, _PAD = 20, 14, 14, 12
 
 
@@ -117,11 +117,13 @@ class DocumentsPanel(Panel):
         names = [found.names[i] for i in shown] + (
             [counted(len(others), tr("other"), tr("others"))] if others else []
         )
-        least = tr(" above {number}").format(number=number(found.offset)) if found.offset else ""
-        about = tr("Each bar begins at {number}: the least parts of all features in this query.").format(
-            number=number(found.offset)
+        legend = (
+            tr("Score of A above {number}, by feature:") if found.offset else tr("Score of A, by feature:")
         )
-        self.legend.set_names(tr("Score of A{least}, by feature:").format(least=least), names, about)
+        about = tr(
+            "Each bar starts at {number}: the smallest contributions of all features in this query."
+        ).format(number=number(found.offset))
+        self.legend.set_names(legend.format(number=number(found.offset)), names, about)
         rows = []
         for position, document in enumerate(found.documents):
             above = found.above_least[position]
@@ -180,7 +182,7 @@ class DocumentsPanel(Panel):
                 value=of("rank_b"),
                 width=58,
                 paint=self._paint_move,
-                tooltip=tr("Rank by B; the arrow tells where it moves from A to B"),
+                tooltip=tr("Rank by B; the arrow shows the change from A to B"),
             ),
             Column(
                 "parts",
@@ -190,7 +192,9 @@ class DocumentsPanel(Panel):
                 hint=lambda row: row.told,
                 sort=lambda row: sum(row.parts),
                 paint=self._paint_parts,
-                tooltip=tr("What each feature adds to A's score above the least that it adds in this query"),
+                tooltip=tr(
+                    "Contribution of each feature to A's score, above its smallest contribution in this query"
+                ),
             ),
             Column(
                 "score_a",

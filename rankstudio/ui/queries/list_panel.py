@@ -58,7 +58,7 @@ class QueryListPanel(Panel):
         )
         self.all.clicked.connect(lambda: self.brush(()))
         self.field = named(
-            QLineEdit(), "query-filter", tr("Query id"), tr("Only queries whose id contains this")
+            QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
         )
         self.field.setPlaceholderText(tr("query id"))
         self.field.setClearButtonEnabled(True)
@@ -79,7 +79,7 @@ class QueryListPanel(Panel):
         self._places = {_identity(query): i for i, query in enumerate(found.queries)}
         gains = found.gain[~np.isnan(found.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
-        self.table.placeholder = tr("No query has such an id.")
+        self.table.placeholder = tr("No query has this id.")
         self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
         self._list()
 
@@ -134,12 +134,12 @@ class QueryListPanel(Panel):
 
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
-        fold = Column(
-            "fold", tr("fold"), "right", tooltip=tr("In which fold the query is"), tone="muted", width=46
-        )
+        fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
         return (
-            Column("query_id", tr("query"), tooltip=tr("Its id in the file"), width=104, sort=_natural),
+            Column(
+                "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=104, sort=_natural
+            ),
             *([fold] if several else []),
             Column("n_documents", tr("documents"), "right", tone="muted", width=86),
             Column(
@@ -161,7 +161,7 @@ class QueryListPanel(Panel):
                 "B − A",
                 "right",
                 partial(signed, decimals=3),
-                tooltip=tr("{name} of B less that of A").format(name=name),
+                tooltip=tr("{name} of B minus {name} of A").format(name=name),
                 stretch=True,
                 tone=partial(_tone, sign=sign),
                 paint=partial(self._paint, sign=sign),

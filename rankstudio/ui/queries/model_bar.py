@@ -37,12 +37,12 @@ class ModelBar(QWidget):
         self.part = named(
             Segmented([("test", tr("test")), ("vali", tr("validation"))], tr("part")),
             "query-part",
-            tip=tr("Queries of which part"),
+            tip=tr("Part of the queries"),
         )
         self.scope = named(
             Segmented([("all", tr("all folds")), ("one", tr("this fold"))], tr("folds")),
             "query-scope",
-            tip=tr("Queries of all folds, or of the one that is looked at"),
+            tip=tr("Queries of all folds, or of the current fold"),
         )
         for choice in (self.part, self.scope):
             choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

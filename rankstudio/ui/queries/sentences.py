@@ -43,7 +43,7 @@ def comparison_sentence(found: QueryComparison) -> str:
         return ""
     counts = found.counts
     mean, low, high = found.mean_difference
-    sure = "" if low <= 0 <= high else tr(", which is told apart from 0")
+    sure = "" if low <= 0 <= high else tr(", significantly different from 0")
     return tr(
         "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
         "to {high}){sure}."
@@ -64,12 +64,12 @@ def query_sentence(found: RankedQuery) -> str:
         return tr("No document of this query is relevant.")
     most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if most.rank_a == most.rank_b:
-        return tr("A and B put all relevant documents of this query at the same places.")
+        return tr("A and B rank the relevant documents of this query at the same places.")
     above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
-    others = tr("document that is not relevant"), tr("documents that are not relevant")
+    others = tr("irrelevant document"), tr("irrelevant documents")
     below = tr(", below {counted}").format(counted=counted(len(above), *others)) if above else ""
     return tr(
-        "B puts {name} (label {label:g}) at place {rank_b}{below}; in A it is at place {rank_a}."
+        "B ranks {name} (label {label:g}) at place {rank_b}{below}; A ranks it at place {rank_a}."
     ).format(name=most.name, label=most.label, rank_b=most.rank_b, below=below, rank_a=most.rank_a)
 
 
@@ -80,7 +80,7 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     if decisive is None and one.score_a != other.score_a:  # scores that no features made
         return ""
     if decisive is None:
-        return tr("In A {name} and {name_2} have the same score: the order of ties decides.").format(
+        return tr("{name} and {name_2} have equal scores in A: the order of ties decides.").format(
             name=one.name, name_2=other.name
         )
     position, part, lead = decisive
@@ -110,9 +110,9 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:
     if one.rank_b < other.rank_b:
-        return tr("In B it leads too, at place {rank_b} against {rank_b_2}.").format(
+        return tr("In B it also ranks higher, at place {rank_b} against {rank_b_2}.").format(
             rank_b=one.rank_b, rank_b_2=other.rank_b
         )
-    return tr("In B it is behind, at place {rank_b} against {rank_b_2}.").format(
+    return tr("In B it ranks lower, at place {rank_b} against {rank_b_2}.").format(
         rank_b=one.rank_b, rank_b_2=other.rank_b
     )

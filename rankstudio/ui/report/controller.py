@@ -93,8 +93,8 @@ class ReportController(Controller):
         return asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs)
 
     def _make(self) -> Computation:
-        self.preview.set_caption(tr("the report is being made …"))
-        return computation(tr("Making the report"), self._receive, report_of, self.request())
+        self.preview.set_caption(tr("creating the report …"))
+        return computation(tr("Creating the report"), self._receive, report_of, self.request())
 
     @Slot()
     def _cover(self) -> None:
@@ -204,12 +204,12 @@ class ReportController(Controller):
         if study is None or not self._unwritten:
             return
         if study.read_only:
-            self.failed.emit(tr("{path}: this study may not be written.").format(path=study.path))
+            self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
         self._unwritten = False
         self._store.note_report(study, self._settings)
         self._worker.task(
-            tr("Noting what is written for the report"), self._store.write_marks, on_error=self.failed.emit
+            tr("Storing the text of the report"), self._store.write_marks, on_error=self.failed.emit
         )
 
     @Slot()
@@ -221,7 +221,7 @@ class ReportController(Controller):
         self._show_settings(ReportSettings())
         study = self._store.study
         if study is not None:
-            what, read = tr("Reading what is written for the report"), lambda: study.report_settings
+            what, read = tr("Reading the text of the report"), lambda: study.report_settings
             self._worker.task(what, read, on_done=self._show_settings, on_error=self.failed.emit)
         self.update()
 

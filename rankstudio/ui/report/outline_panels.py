@@ -29,11 +29,11 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("In your words"), tr("kept in the study"))
+        super().__init__(theme, tr("In your words"), tr("stored in the study"))
         self.setObjectName("report-words-panel")
         self.question = _text("report-question", tr("Question of the study"), tr("What do you want to know?"))
         self.notes = _text(
-            "report-notes", tr("Notes on the study"), tr("What did you find, and what is left?")
+            "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
         )
         for said, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
             label = named(PlainLabel(said), role="muted")
@@ -62,7 +62,7 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Sections"), tr("tick and drag"), padding=6)
+        super().__init__(theme, tr("Sections"), tr("tick to include, drag to reorder"), padding=6)
         self.setObjectName("report-sections-panel")
         self.list = named(_Rows(), "report-sections", tr("Sections of the report"))
         self.body.addWidget(self.list)

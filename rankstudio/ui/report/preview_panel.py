@@ -113,7 +113,7 @@ class PreviewPanel(Panel):
         self.setObjectName("report-preview-panel")
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
-        read = tr("Write it to a temporary file, and open that in the browser")
+        read = tr("Write the report to a temporary file and open it in the browser")
         self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=read)
         self.save = named(
             QPushButton(tr("Save…")),

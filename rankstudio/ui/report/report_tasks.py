@@ -127,7 +127,7 @@ def save_temporary(report: Report) -> Path:
         folder = temporary_folder()
     except OSError as error:
         raise OutputError(
-            tr("There is no place for temporary files: {strerror}.").format(strerror=error.strerror)
+            tr("No folder for temporary files: {strerror}.").format(strerror=error.strerror)
         ) from error
     return save_html(report, folder / "report.html")
 

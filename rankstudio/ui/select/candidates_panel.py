@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.features.candidate_map import Margin
+from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
@@ -22,8 +22,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
-_WHERE = tr("The candidates of the chosen step are compared here.")
-_NONE = tr("No candidates were compared at this step.")
+_WHERE = tr("Candidates of the current step appear here.")
+_NONE = tr("This step compared no candidates.")
 
 
 class CandidatesPanel(Panel):
@@ -41,6 +41,7 @@ class CandidatesPanel(Panel):
         super().__init__(theme, tr("Candidates"))
         self.setObjectName("candidates-panel")
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
+        self._axes = self.plot.axes
         self.plot.placeholder = _WHERE
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
@@ -91,7 +92,7 @@ class CandidatesPanel(Panel):
             [Bar(ids[c], names[c], float(values[c])) for c in known],
             winner=ids[bars[margin.feature]],
         )
-        self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(margin, names)}")
+        self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")
         self.verdict.show()
 
     def clear(self) -> None:
@@ -105,6 +106,7 @@ class CandidatesPanel(Panel):
 
     def _show_nothing(self, why: str = _WHERE) -> None:
         self.plot.placeholder = why
+        self.plot.set_axes(self._axes)
         self.set_caption("")
         self.plot.set_bars(())
         self.verdict.hide()
@@ -114,11 +116,13 @@ class CandidatesPanel(Panel):
         self.picked.emit(feature_id)
 
 
-def verdict(margin: Margin, names: Sequence[str]) -> str:
+def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     """Return who was taken and how far ahead of the next it was, as a share of its score.
 
     Parameters
     ----------
+    score : CandidateScore
+        What the method compares candidates by.
     margin : Margin
     names : sequence of str of length n
 
@@ -135,6 +139,13 @@ def verdict(margin: Margin, names: Sequence[str]) -> str:
     rival = names[margin.rival]
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
+    if lead_without_use(score, margin):
+        text = tr("{name}: no candidate lowers the {criterion}")
+        if margin.score > 0:
+            text = tr("{name}: no other candidate lowers the {criterion}")
+        elif margin.rival_score > 0:
+            text = tr("{name}, though {rival} would lower the {criterion}")
+        return text.format(name=name, rival=rival, criterion=tr(score.criterion))
     way = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(
         name=name, way=way, rival=rival, share=percent(abs(margin.share))

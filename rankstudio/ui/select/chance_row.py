@@ -41,19 +41,20 @@ class ChanceRow(QWidget):
     def show_state(self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False) -> None:
         """Show a sentence, "" before a test; the button begins one, stops it, or is gone at its end."""
         told = tr(
-            "Repeat all this with labels permuted within their queries, 999 times: how often is it as good?"
+            "Run a permutation test of the selection: repeat it 999 times with labels permuted "
+            "within queries."
         )
-        begin = tr("999 times, with labels permuted within their queries")
+        begin = tr("999 permutations of the labels within queries")
         if preferred:
             told = tr(
-                "Repeat all this with the documents of preferences exchanged within their queries, 999 "
-                "times: how often is it as good?"
+                "Run a permutation test of the selection: repeat it 999 times with the "
+                "documents of preferences permuted within queries."
             )
-            begin = tr("999 times, with the documents of preferences exchanged within their queries")
+            begin = tr("999 permutations of the documents of preferences within queries")
         self.sentence.setText(sentence or begin)
-        text = tr("Stop") if growing else tr("More than chance?")
+        text = tr("Stop") if growing else tr("Permutation test…")
         self.button.setText(text)
-        self.button.setToolTip(tr("Stop permuting; what is counted stays") if growing else told)
+        self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else told)
         self.button.setAccessibleName(text)
         self.button.setVisible(growing or not whole)
 
@@ -78,16 +79,17 @@ def chance_sentence(
         Whether preferences are learned from.
     """
     n, p, count = band.n_permutations, float(band.p_values[position]), band.as_good(position)
-    verdict = tr("more than chance") if p <= ALPHA else tr("not told from chance")
+    verdict = tr("significant") if p <= ALPHA else tr("not significant")
     template = tr(
-        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with labels permuted within their "
-        "queries have a criterion of {observed:.4f} or less; 95 % of them are from {low:.4f} to {high:.4f}."
+        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels "
+        "have a criterion of {observed:.4f} or less; 95 % of them are between {low:.4f} and "
+        "{high:.4f}."
     )
     if preferred:
         template = tr(
-            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with the documents of preferences "
-            "exchanged within their queries have a criterion of {observed:.4f} or less; 95 % of them are "
-            "from {low:.4f} to {high:.4f}."
+            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted "
+            "documents of preferences have a criterion of {observed:.4f} or less; 95 % of them "
+            "are between {low:.4f} and {high:.4f}."
         )
     said = template.format(
         p=p,
@@ -101,5 +103,9 @@ def chance_sentence(
     )
     if n >= most:
         return said
-    so_far = tr("So far, {n} of {most}: ") if growing else tr("Stopped at {n} of {most}: ")
-    return so_far.format(n=n, most=most) + said
+    text = (
+        tr("{n} of {most} permutations so far. {result}")
+        if growing
+        else tr("Stopped at {n} of {most} permutations. {result}")
+    )
+    return text.format(n=n, most=most, result=said)

@@ -62,11 +62,11 @@ class _Path:
     label: str = ""
 
 
-NO_CRITERION = tr("The criterion is drawn here while a run works.")
+NO_CRITERION = tr("The criterion appears here during a run.")
 """What the plot of the criterion says while it is empty."""
 
 
-NO_MEASURES = tr("The validation measure is drawn here while a run works.")
+NO_MEASURES = tr("The validation measure appears here during a run.")
 """What the plot of the measure says while it is empty."""
 
 
@@ -269,7 +269,7 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        title = tr("left-out {name}") if self._alone else tr("validation {name}")
+        title = tr("leave-query-out {name}") if self._alone else tr("validation {name}")
         self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
         for key in self._paths:
             self._draw(key)
@@ -319,7 +319,7 @@ class CurvesPanel(Panel):
     def _x_title(self) -> str:
         """Return what the axis of both plots is; of a model that has all features at once, their number."""
         if not self._sized:
-            return tr("a given ranking: no features")
+            return tr("given scores: no features")
         return BELOW[self._step_kind] if self._several else tr("features of the model")
 
     def _how_to_act(self) -> str:
@@ -343,7 +343,7 @@ class CurvesPanel(Panel):
         path = self._paths.get(key) if key is not None else None
         values = path.validation.get(left_out_name(self._measure), []) if path and not self._alone else []
         xs = path.ks[: len(values)] if path else []
-        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
+        label = tr("left-out queries, selected with them") if self._selects else tr("left-out queries")
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 
@@ -430,12 +430,9 @@ class LeftOutBox(QCheckBox):
         self.setChecked(asked)
         text = tr("Left-out queries")
         self.setAccessibleName(text)
-        told = tr(
-            "Measure the chosen models on the training queries too, each ranked by the model learned "
-            "without it, and draw that beside the validation"
-        )
+        told = tr("Show the leave-query-out measure next to the validation measure")
         if waiting:
-            told = tr("They are measured when the run is done")
+            told = tr("Measured after the run")
             text = tr("Left-out: waiting")
         elif share is not None:
             text = tr("Left-out: {share:.0%}").format(share=share)

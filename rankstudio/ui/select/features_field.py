@@ -53,9 +53,9 @@ class Chip(QFrame):
             f"{feature_id} {name}",
         )
         self.setFixedHeight(26)
-        said = tr("Take out feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
+        said = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
         self._cross = named(
-            QToolButton(), said=said, tip=tr("Take {name} out (Delete)").format(name=name), role="quiet"
+            QToolButton(), said=said, tip=tr("Remove {name} (Delete)").format(name=name), role="quiet"
         )
         self._cross.setStyleSheet(TIGHT)
         self._cross.setFixedSize(20, 20)

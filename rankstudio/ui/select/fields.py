@@ -34,16 +34,14 @@ from rankstudio.ui.widgets.layout import named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
-_MORE = dict.fromkeys(
-    (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE), tr("; several, with commas between them, are each tried")
-)
+_LISTED = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
 _RESET_SIDE = 20
 _ROW = 28
 _LEAST_EDITOR = 80  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
-_SEVERAL = tr("several, tried each")  # keys of the items that stand for no one choice
-_ASK = tr("tick several")
+_SEVERAL = tr("several values, each tried")  # keys of the items that stand for no one choice
+_ASK = tr("select several")
 _USUAL = (
     GIVEN,
     "5-fold",
@@ -73,7 +71,10 @@ def _range(parameter: Parameter) -> str:
     """Return the range in words; "" where the field itself shows what there is."""
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
-    return parameter.expected + _MORE.get(parameter.kind, "")
+    if parameter.kind in _LISTED:
+        several = tr("Separate several values by commas to try each of them.")
+        return f"{parameter.expected}. {several}"
+    return parameter.expected
 
 
 class Field(QWidget):
@@ -108,7 +109,7 @@ class Field(QWidget):
             QToolButton(),
             f"reset-{parameter.name}",
             tr("Reset {label} to its default").format(label=parameter.label),
-            tr("Back to the default: {parameter}").format(parameter=parameter.said(parameter.default)),
+            tr("Reset to default: {parameter}").format(parameter=parameter.said(parameter.default)),
             "quiet",
         )
         self._lay_out()
@@ -402,7 +403,7 @@ class ChoicesField(ChoiceField):
         return self._menu
 
     def _make_menu(self) -> QMenu:
-        said = tr("{label}: several, each of which is tried").format(label=self.parameter.label)
+        said = tr("{label}: several values, each tried").format(label=self.parameter.label)
         menu, page = named(QMenu(self), f"several-{self.parameter.name}", said), QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 8)
@@ -443,12 +444,12 @@ def _protocol() -> Parameter:
         default=GIVEN,
         help=(
             tr(
-                "How the folds come about. “given”: as the files have them. “5-fold”: all queries "
-                "dealt to five parts, each the test part once. “leave-query-out”: each query tested "
-                "by all others. “split 60/20/20”: percents of train, validation and test. “nested "
-                "20”: a fold without validation gets that percent of its training queries. “10-fold, "
-                "nested 5-fold”: inner folds of each training part validate. A query is never "
-                "divided."
+                "How the folds are made. “given”: as in the files. “5-fold”: five parts, each "
+                "the test part once. “leave-query-out”: each query is tested by all others. "
+                "“split 60/20/20”: percentages for train, validation and test. “nested 20”: a "
+                "fold without validation part takes that percentage of its training queries. "
+                "“10-fold, nested 5-fold”: inner folds of each training part validate. Queries "
+                "are never divided."
             )
         ),
         choices=tuple((protocol, protocol) for protocol in _USUAL),

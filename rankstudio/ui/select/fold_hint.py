@@ -14,10 +14,10 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.widgets.notice import Notice
 
 _LACKING = {
-    ("validation",): tr("{name} has no validation part: choose folds in the form, e.g. 5-fold."),
-    ("test",): tr("{name} has no test part: choose folds in the form, e.g. 5-fold."),
+    ("validation",): tr("{name} has no validation part. Choose folds in the form, for example 5-fold."),
+    ("test",): tr("{name} has no test part. Choose folds in the form, for example 5-fold."),
     ("validation", "test"): tr(
-        "{name} has no validation part and no test part: choose folds in the form, e.g. 5-fold."
+        "{name} has neither a validation part nor a test part. Choose folds in the form, for example 5-fold."
     ),
 }
 

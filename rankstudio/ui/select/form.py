@@ -36,6 +36,7 @@ from rankstudio.ui.widgets import Panel, RemovableNote
 from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""
+_BESIDE_LABELS = 206  # pixels: a field for the name of a method, what resets it, margins and the bar
 
 
 def _method_choice() -> Parameter:
@@ -45,7 +46,7 @@ def _method_choice() -> Parameter:
         label=tr("method"),
         kind=Kind.CHOICE,
         default=methods()[0].key,
-        help=tr("What is run. Each method keeps the parameters that were entered for it."),
+        help=tr("The method to run. Each method remembers its own parameters."),
         choices=tuple((entry.key, entry.label) for entry in (*methods(), *reversed(GIVEN))),
     )
 
@@ -55,14 +56,14 @@ def _ranker_choice() -> Parameter:
     rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
     return Parameter(
         name="ranked_by",
-        label=tr("ranked by"),
+        label=tr("final ranker"),
         kind=Kind.CHOICE,
         default=_OWN,
         help=(
             tr(
-                "What ranks with the selected features, for every number of them: the model that the "
-                "method learns itself, or any ranker, so that selections can be compared by one and "
-                "the same ranker."
+                "The model that ranks with the selected features, for every number of "
+                "features. Choose the same ranker for several selectors to compare their "
+                "selections."
             )
         ),
         choices=((_OWN, tr("its own model")), *rankers),
@@ -76,7 +77,9 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
     """
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
-        choices += tuple((left_out_name(name), tr("left-out {name}").format(name=name)) for name in measures)
+        choices += tuple(
+            (left_out_name(name), tr("leave-query-out {name}").format(name=name)) for name in measures
+        )
     return Parameter(
         name="select_by",
         label=tr("choose by"),
@@ -84,10 +87,9 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
         default=measures[0],
         help=(
             tr(
-                "What chooses the parameters and the number of features: a measure on the validation "
-                "part; of RankRLS also one of the training queries, each ranked by the model learned "
-                "without it (leave-query-out); or the method's own criterion. Ties go to the smaller λ, "
-                "then to fewer features."
+                "Selection criterion for the parameters and the number of features: a "
+                "validation measure, a leave-query-out measure (RankRLS only), or the method's "
+                "own criterion. Ties go to the smaller λ, then to fewer features."
             )
         ),
         choices=(*choices, (CRITERION, tr("criterion"))),
@@ -97,18 +99,17 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
 def _rule(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
     usual = [BEST, ONE_SE, *(tr("at most {k}").format(k=k) for k in (5, 10, 20))]
-    labels = {BEST: tr("the best"), ONE_SE: tr("within one standard error")}
+    labels = {BEST: tr("best"), ONE_SE: tr("within one standard error")}
     rules = dict.fromkeys([*usual, present])
     return Parameter(
         name="rule",
-        label=tr("take"),
+        label=tr("choose k"),
         kind=Kind.CHOICE,
         default=BEST,
         help=(
             tr(
-                "Which model is chosen: the best on the validation part, the smallest that is within "
-                "one standard error of the best over the validation queries, or the best of at most "
-                "so many features."
+                "How k is chosen: the best model on the validation part, the smallest within "
+                "one standard error of it, or the best with at most a given number of features."
             )
         ),
         source="Breiman et al. 1984",
@@ -145,8 +146,10 @@ class MethodForm(Panel):
         super().__init__(theme, tr("Method"), padding=0)
         self.setObjectName("method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
-        lacking[GIVEN_SCORES.key] = tr("Scores of another program are added in the menu Run.")
-        lacking[GIVEN_MODEL.key] = tr("A model of a file is opened in the menu File.")
+        lacking[GIVEN_SCORES.key] = tr(
+            "Add scores of another program with Run, Add scores of another program."
+        )
+        lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._method = ChoiceField(theme, _method_choice(), lacking)
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
@@ -159,7 +162,7 @@ class MethodForm(Panel):
         self._groups = named(PlainLabel(), "groups-note", role="caption")
         self._groups.setWordWrap(True)
         self._groups.hide()
-        self._preferences = RemovableNote(theme, "preferences-note", tr("Learn from labels again"))
+        self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
         self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
@@ -174,6 +177,11 @@ class MethodForm(Panel):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
         self._show()
+
+    @property
+    def wished_width(self) -> int:
+        """In pixels: of the labels, longer in some languages, and of a method's name beside them."""
+        return self._label_width + _BESIDE_LABELS
 
     def method_key(self) -> str:
         """Return the key of the method that is shown."""
@@ -310,7 +318,7 @@ class MethodForm(Panel):
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
         fields = list(self._all_fields())
-        width = max(field.label.sizeHint().width() for field in fields)
+        self._label_width = width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
         self._scroll.updateGeometry()

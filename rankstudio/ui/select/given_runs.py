@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
@@ -23,6 +24,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_folder import fold_of_name, models_in
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -31,8 +33,6 @@ from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 _FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
-PlanOf = Callable[[Plan, str, Path, FoldedDataset], tuple[Plan, tuple[int, ...]]]
-"""Returns the plan of a run called by a name, of a place, and the folds that it leaves out."""
 _WIDTH = 460
 _LONGEST = 200  # letters of a name
 
@@ -63,12 +63,12 @@ class GivenController(Controller):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def add(self, what: str, plan_of: PlanOf, place: Path, name: str) -> None:
+    def add(self, what: str, method: str, place: Path, name: str) -> None:
         """Read a place, and put the run of it into the queue, unless other data were opened meanwhile."""
         session = self._models.session
         dataset = session.dataset
         if dataset is None or not session.has_documents:
-            self.failed.emit(tr("This needs documents to rank: open their data first."))
+            self.failed.emit(tr("Open the data first."))
             return
 
         def run(found: tuple[Plan, tuple[int, ...]]) -> None:
@@ -77,12 +77,23 @@ class GivenController(Controller):
                 return
             self._models.runs.start(plan, dataset)
             if left_out:
-                text = tr("{title}: there is nothing for fold {folds}")
+                text = tr("{title}: nothing for fold {folds}")
                 self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
 
         self._models.task_worker.task(
-            what, plan_of, session.plan, name, place, dataset, on_done=run, on_error=self.failed.emit
+            what,
+            partial(_plan_of_given, method, session.plan, name, place, dataset),
+            on_done=run,
+            on_error=self.failed.emit,
         )
+
+
+def _plan_of_given(
+    method: str, plan: Plan, name: str, place: Path, dataset: FoldedDataset
+) -> tuple[Plan, tuple[int, ...]]:
+    from rankstudio.engine.experiment.units.given_fold import plan_of_given  # noqa: PLC0415 - numba
+
+    return plan_of_given(method, plan, name, place, dataset)
 
 
 class GivenScoresController(GivenController):
@@ -93,7 +104,7 @@ class GivenScoresController(GivenController):
         """Ask for a file, of a file for each fold any one, and for a name."""
         if self._models.session.dataset is None:
             return
-        title = tr("Scores of another program; of a file for each fold any one")
+        title = tr("Scores of another program; of one file per fold, choose any")
         path, _ = QFileDialog.getOpenFileName(self._window, title, self.folder, tr("All files (*)"))
         if path:
             place = scores_path(Path(path))
@@ -102,7 +113,7 @@ class GivenScoresController(GivenController):
 
     def read(self, place: Path, name: str = "") -> None:
         """Read scores, and measure them as a run."""
-        self.add(tr("Reading scores"), _plan_of_scores, place, name or name_of(place))
+        self.add(tr("Reading scores"), GIVEN_SCORES.key, place, name or name_of(place))
 
     @Slot()
     def run_order(self) -> None:
@@ -110,7 +121,7 @@ class GivenScoresController(GivenController):
         session = self._models.session
         if session.dataset is None:
             return
-        changes = {"method": "given-order", "parameters": {}, "ranker": "", "ranker_parameters": {}}
+        changes = {"method": GIVEN_ORDER.key, "parameters": {}, "ranker": "", "ranker_parameters": {}}
         plan = session.plan.changed(**changes)
         self._models.runs.start(plan, session.dataset)
 
@@ -124,14 +135,6 @@ def scores_path(path: Path) -> Path:
     ('neural', 'all.run')
     """
     return path.parent.parent if _FOLD.fullmatch(path.parent.name) else path
-
-
-def _plan_of_scores(
-    plan: Plan, name: str, place: Path, dataset: FoldedDataset
-) -> tuple[Plan, tuple[int, ...]]:
-    from rankstudio.engine.experiment.units.given_fold import plan_of_scores  # noqa: PLC0415 - numba
-
-    return plan_of_scores(plan, name, place, dataset)
 
 
 class GivenDialog(QDialog):
@@ -219,7 +222,7 @@ class GivenModelsController(GivenController):
         """Ask for one or several files, and for a name."""
         if self._models.session.dataset is None:
             return
-        title = tr("A model for all folds, or of a model for each fold any one")
+        title = tr("One model for all folds, or any one of a set with one model per fold")
         kinds = ";;".join((tr("Models (*.json)"), tr("All files (*)")))
         paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
         self.open(paths)
@@ -230,7 +233,7 @@ class GivenModelsController(GivenController):
         if not paths:
             return
         if not self._models.session.has_documents:
-            self.failed.emit(tr("A model ranks the documents of open data: open them first, then the model."))
+            self.failed.emit(tr("Open the data first, then the model."))
             return
         try:
             places = model_sources([Path(path) for path in paths])
@@ -242,7 +245,7 @@ class GivenModelsController(GivenController):
 
     def read(self, place: Path, name: str = "") -> None:
         """Read models, and measure them as a run."""
-        self.add(tr("Reading models"), _plan_of_models, place, name or name_of(place))
+        self.add(tr("Reading models"), GIVEN_MODEL.key, place, name or name_of(place))
 
 
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
@@ -263,21 +266,13 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     alone = (first, tr("{file} in all folds").format(file=first.name))
     if len(paths) > 1 and any(path.parent != first.parent or fold_of_name(path) is None for path in paths):
         raise DataError(
-            tr("{file}: found {n} files, expected one model, or fold1.json and so on of one folder.").format(
+            tr("{file}: found {n} files, expected one model, or fold1.json and so on in one folder.").format(
                 file=first.name, n=len(paths)
             )
         )
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [alone]
-    own = trn("the one model, in its fold", "each fold its own of {n} models", len(by_fold))
+    own = trn("the one model, in its fold", "each of {n} models in its own fold", len(by_fold))
     several = (next(iter(by_fold.values())).parent, own.format(n=len(by_fold)))
     return [several] if first.is_dir() or len(paths) > 1 else [several, alone]
-
-
-def _plan_of_models(
-    plan: Plan, name: str, place: Path, dataset: FoldedDataset
-) -> tuple[Plan, tuple[int, ...]]:
-    from rankstudio.engine.experiment.units.given_model import plan_of_models  # noqa: PLC0415 - numba
-
-    return plan_of_models(plan, name, place, dataset)

@@ -76,7 +76,7 @@ class HeatController(QObject):
             self.panel.clear(why)
             return
         self._drawn = record
-        title = tr("left-out {name}") if self.panel.left_out() else tr("validation {name}")
+        title = tr("leave-query-out {name}") if self.panel.left_out() else tr("validation {name}")
         title = title.format(name=self._session.measure)
         if view == SIZES:
             self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))

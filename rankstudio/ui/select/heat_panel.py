@@ -20,8 +20,8 @@ from rankstudio.ui.widgets.layout import named
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
 
-_NO_RUN = tr("Every combination and k that a run has tried is shown here.")
-_NO_RUN_OF_GRIDS = tr("Every combination that a run has tried is shown here.")
+_NO_RUN = tr("Every combination of parameters and k of a run appears here.")
+_NO_RUN_OF_GRIDS = tr("Every combination of parameters of a run appears here.")
 _OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
 _LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
 _WIDEST = 128  # pixels of a box
@@ -48,7 +48,7 @@ class HeatPanel(Panel):
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
         said = tr("rows and columns of the map")
-        self.views = named(choice_box(()), "heat-views", said=said, tip=tr("What the map lays out"))
+        self.views = named(choice_box(()), "heat-views", said=said, tip=tr("Rows and columns of the map"))
         self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("What is measured"))
         self.tools.setSpacing(6)
         for box in (self.of, self.views):
@@ -142,7 +142,7 @@ class HeatPanel(Panel):
         self._show(values, rows, columns, title, names, names[1])
         self.plot.mark_best(best)
         act = tr("click a cell to choose its model")
-        most = tr("each cell at its best {others}").format(others=", ".join(others)) if others else ""
+        most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
         self.set_caption(" · ".join(filter(None, (most, act))))
 
     def clear(self, why: str = "") -> None:

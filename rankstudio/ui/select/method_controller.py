@@ -22,7 +22,7 @@ from rankstudio.ui.style.theme import Theme
 
 _TEXTS = {
     "select_by": tr("choosing by {}"),
-    "rule": tr("taking {}"),
+    "rule": tr("choosing k: {}"),
     "protocol": tr("dividing the data: {}"),
     "preferences": tr("removing the preferences"),
 }

@@ -47,7 +47,7 @@ class RunCommands(Controller):
 
     @Slot()
     def toggle_pause(self) -> None:
-        """Pause the run, or go on with it."""
+        """Pause or resume the run."""
         current = self._runs.current
         if current is not None and current.state is RunState.PAUSED:
             self._runs.resume()
@@ -86,7 +86,7 @@ class RunCommands(Controller):
         plan = self._session.plan
         for record in self._runs.records:
             if record.plan == plan and record.dataset is dataset and not record.state.ended:
-                text = tr("Run {key} with these settings has not finished yet.")
+                text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
         self._session.select(None, None)

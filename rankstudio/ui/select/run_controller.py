@@ -222,9 +222,11 @@ class RunController(Controller):
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
+        else:
+            path = record.so_far(fold, combination) if growing else None
+            validation = {} if path is None else self._paths.valid(path.validation)
+        if path is not None:
             self.curves.set_path(combination, path.x_values, path.criterion, validation)
-        for event in record.growing.get((fold, combination), ()) if growing else ():
-            self._add(event)
 
     def _add(self, event: StepDone) -> None:
         validation = self._paths.valid(event.validation)

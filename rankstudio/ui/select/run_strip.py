@@ -26,7 +26,7 @@ _WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
     RunState.CANCELLED: tr("stopped"),
-    RunState.UNFINISHED: tr("unfinished"),
+    RunState.UNFINISHED: tr("interrupted"),
 }
 
 
@@ -46,7 +46,7 @@ class RunStrip(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        named(self, "run-strip", tr("runs that work and wait"), role="panel")
+        named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
         self._key: int | None = None
         self._run = named(QPushButton(), "strip-run", role="quiet")
@@ -57,7 +57,7 @@ class RunStrip(QFrame):
         self._behind = named(PlainLabel(), role="muted")
         self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
         self._more = named(PlainLabel(), role="muted")
-        self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("See all runs"), role="quiet")
+        self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
         self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = fill(QHBoxLayout(self), self._run, self._bar, (self._state, 1), margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._behind, *self._waiting, self._more, self._all)
@@ -78,7 +78,7 @@ class RunStrip(QFrame):
         self._all.setEnabled(bool(records))
         self._bar.setVisible(current is not None)
         if shown is None:
-            self._state.setText(tr("No run yet: choose a method, then press Run."))
+            self._state.setText(tr("No run yet: choose a method and press Run."))
         else:
             _write(self._run, shown)
             self._bar.set_share(shown.progress)
@@ -103,7 +103,7 @@ class RunStrip(QFrame):
 def _write(button: QPushButton, record: RunRecord) -> None:
     text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
     button.setText(text.replace("&", "&&"))
-    button.setToolTip(plain(tr("{text} on {name}: look at it").format(text=text, name=record.dataset.name)))
+    button.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
 
 
 def _progress(record: RunRecord) -> str:

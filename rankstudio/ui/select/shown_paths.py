@@ -56,7 +56,7 @@ class ShownPaths:
             return ""
         past, now = convention(record.plan.convention).label, convention(self._session.convention).label
         return tr(
-            "This run was measured by the convention {past}. Open its data to measure by {now}."
+            "This run was measured by the {past} convention. Open its data to measure by {now}."
         ).format(past=past, now=now)
 
     def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:

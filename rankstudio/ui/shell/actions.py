@@ -57,45 +57,47 @@ _FILE = (
     ),
     Command(
         "open_model",
-        tr("Open model as &ranker…"),
-        tr("Measure a model of a file, or one for each fold, on the open data, as a run to compare with."),
+        tr("Open model &as ranker…"),
+        tr("Measure a model file, or one per fold, on the open data as a run to compare with."),
         "Ctrl+M",
     ),
     Command(
         "open_preferences",
         tr("Open pre&ferences…"),
-        tr("Learn from preferences between documents, a table of qid, winner and loser, in place of labels."),
+        tr("Learn from preferences between documents instead of labels: a table of qid, winner, loser."),
     ),
     Command(
         "sources",
         tr("&Where to get data…"),
-        tr("Say where LETOR, MSLR, Yahoo's and Istella's data are to be had, and on which terms."),
+        tr("Show where to get the LETOR, MSLR, Yahoo and Istella data, and their terms of use."),
     ),
     Command(
         "columns",
         tr("Co&lumns…"),
-        tr("Say which columns of the open table are query, label and features."),
+        tr("Choose the query, label and feature columns of the open table."),
     ),
-    Command("recent", tr("Open &again"), tr("Open what was open lately.")),
+    Command("recent", tr("Open &recent"), tr("Open recent data, plans and studies.")),
     Command(
-        "missing", tr("&Missing values"), tr("What a missing value (NULL, nan) becomes when a file is read.")
+        "missing",
+        tr("&Missing values"),
+        tr("Replacement for missing values (NULL, nan) when a file is read."),
     ),
     Command(
         "normalize", tr("Scalin&g"), tr("Whether features are scaled within each query when a file is read.")
     ),
-    Command("cancel_load", tr("&Cancel loading"), tr("Stop loading; what is open stays open.")),
+    Command("cancel_load", tr("&Cancel loading"), tr("Stop loading and keep the open data.")),
     None,
     Command(
         "new_study",
         tr("&New study"),
-        tr("List no runs, and keep the next ones in a file of their own."),
+        tr("Start a new list of runs in a new file."),
         "Ctrl+Shift+N",
     ),
     Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
     Command(
         "save_study",
         tr("Sa&ve study as…"),
-        tr("Copy all runs to a file, and keep the next ones there too."),
+        tr("Copy all runs to a file and store the next ones there."),
         "Ctrl+Shift+S",
     ),
     None,
@@ -104,70 +106,67 @@ _FILE = (
     Command(
         "export_table",
         tr("Export &table…"),
-        tr("Copy or save the ticked runs as the table of a paper, with a preview."),
+        tr("Copy or save the ticked runs as a table for a paper, with a preview."),
         "Ctrl+Shift+E",
     ),
     Command(
         "figures",
         tr("F&igures for print…"),
-        tr("Copy or save what is shown as a paper prints it, or all figures of the study."),
+        tr("Copy or save the current plot, or all figures of the study, for print."),
         "Ctrl+Shift+G",
     ),
     Command(
         "copy_command",
         tr("Copy run as comman&d"),
-        tr("Copy the command that does this run in a terminal."),
+        tr("Copy the terminal command that repeats this run."),
         "Ctrl+Shift+C",
         "copy",
     ),
     Command(
         "copy_python",
         tr("Copy run as P&ython"),
-        tr("Copy a Python program that does this run."),
+        tr("Copy a Python program that repeats this run."),
         "Ctrl+Shift+P",
     ),
     None,
     Command(
         "quit",
         tr("&Quit"),
-        tr("Close RankStudio; data, plan, runs and layout come back at the next start."),
+        tr("Close RankStudio. Data, plan, runs and layout are restored at the next start."),
         "Ctrl+Q",
     ),
 )
 
 
 _EDIT = (
-    Command("undo", tr("&Undo"), tr("Take back the last change of plan or choice."), "Ctrl+Z", "undo"),
-    Command("redo", tr("&Redo"), tr("Do again what was taken back."), "Ctrl+Shift+Z; Ctrl+Y", "redo"),
+    Command("undo", tr("&Undo"), tr("Undo the last change of the plan or the selection."), "Ctrl+Z", "undo"),
+    Command("redo", tr("&Redo"), tr("Redo the last undone change."), "Ctrl+Shift+Z; Ctrl+Y", "redo"),
     None,
     Command(
         "pin",
         tr("&Pin or unpin feature"),
-        tr("Keep the marked feature in every model, or stop that."),
+        tr("Keep the selected feature in every model, or undo that."),
         "Ctrl+Shift+I",
         "pin",
     ),
     Command(
         "ban",
         tr("&Ban or allow feature"),
-        tr("Never select the marked feature, or allow it again."),
+        tr("Never select the selected feature, or allow it again."),
         "Ctrl+Shift+B",
         "ban",
     ),
     Command(
         "group",
         tr("&Group features…"),
-        tr(
-            "Put the features selected on the Data page into a group, which selectors take or "
-            "leave as a whole."
-        ),
+        tr("Group the features selected on the Data page; selectors select a group as a whole."),
         "Ctrl+G",
     ),
     None,
     Command(
         "best",
         tr("Choose the best by &validation"),
-        tr("Go back to the model that the validation chose."),
+        tr("Go back to the model selected by validation."),
         "Ctrl+B",
         "reset",
     ),
@@ -191,35 +190,35 @@ _VIEW = (
     Command("convention", tr("&Convention"), tr("How the measures are computed.")),
     Command(
         "choose_by",
-        tr("C&hoose the model by this measure"),
-        tr("Let the measure and convention that are shown choose the model of every run by its validation."),
+        tr("C&hoose model by this measure"),
+        tr("Choose the model of every run by the validation value of the current measure and convention."),
     ),
     Command(
         "seal",
-        tr("&Seal the test part"),
-        tr("Cover what was measured on the test part; the study counts how often the seal is broken."),
+        tr("&Seal test part"),
+        tr("Hide all results of the test part. The study counts how often the seal is broken."),
         "Ctrl+Shift+L",
     ),
     Command("theme", tr("&Theme"), tr("Light, dark, or as the system has it.")),
-    Command("language", tr("Lan&guage"), tr("Which language the window speaks from its next start on.")),
+    Command("language", tr("Lan&guage"), tr("Language of the window. It changes at the next start.")),
     Command(
         "whole_page",
-        tr("&Panel on the whole page"),
-        tr("Give the panel where the keyboard is the whole page, or put it back in its place."),
+        tr("Ma&ximise panel"),
+        tr("Show the focused panel on the whole page, or restore it."),
         "Ctrl+Shift+F",
     ),
     Command(
         "pop_out",
-        tr("Panel in a &window"),
-        tr("Give the panel where the keyboard is a window of its own; Esc brings it back."),
+        tr("Pop out pa&nel"),
+        tr("Show the focused panel in its own window; press Esc to bring it back."),
         "Ctrl+Shift+W",
     ),
-    Command("larger", tr("&Larger text"), tr("Make all text larger."), "Ctrl++; Ctrl+="),
-    Command("smaller", tr("Sm&aller text"), tr("Make all text smaller."), "Ctrl+-"),
-    Command("usual_size", tr("&Usual text"), tr("Give all text its usual size."), "Ctrl+0"),
+    Command("larger", tr("&Larger text"), tr("Increase the text size."), "Ctrl++; Ctrl+="),
+    Command("smaller", tr("Sm&aller text"), tr("Decrease the text size."), "Ctrl+-"),
+    Command("usual_size", tr("&Usual text"), tr("Reset the text size."), "Ctrl+0"),
     None,
-    Command("next_fold", tr("Next &fold"), tr("Look at the next fold."), "Ctrl+Right"),
-    Command("previous_fold", tr("Pre&vious fold"), tr("Look at the fold before."), "Ctrl+Left"),
+    Command("next_fold", tr("Next &fold"), tr("Show the next fold."), "Ctrl+Right"),
+    Command("previous_fold", tr("Pre&vious fold"), tr("Show the previous fold."), "Ctrl+Left"),
 )
 
 
@@ -227,67 +226,62 @@ _RUN = (
     Command(
         "run",
         tr("&Run"),
-        tr("Run the plan on all folds; behind a run that works it waits."),
+        tr("Run the plan on all folds; if another run is in progress, this one waits."),
         "Ctrl+R; F5",
         "run",
     ),
     Command(
         "comparison",
         tr("Run a co&mparison…"),
-        tr("Run several methods, rankers and datasets in the background, and compare them."),
+        tr("Run several methods, rankers and datasets in the background and compare them."),
         "Ctrl+Shift+M",
         "compare",
     ),
     Command(
         "add_scores",
         tr("Add scores o&f another program…"),
-        tr("Measure scores that another program gave to the documents, as a run to compare with."),
+        tr("Measure scores of another program as a run to compare with."),
     ),
     Command(
         "add_order",
-        tr("Add the &order of the file"),
-        tr("Measure the order in which the documents stand in the file, as a run to compare with."),
+        tr("Add &baseline: original document order"),
+        tr("Measure the original order of the documents as a baseline."),
     ),
     Command(
         "chance",
-        tr("More than c&hance?"),
-        tr(
-            "Repeat the selection with labels, or the documents of preferences, permuted within their "
-            "queries: how often is it as good? Again: stop that."
-        ),
+        tr("Permutatio&n test…"),
+        tr("Run a permutation test of the selection. Choose again to stop."),
     ),
     Command(
         "left_out",
         tr("&Left-out queries"),
-        tr(
-            "Measure the shown run on the training queries too, each ranked by the model learned without it, "
-            "beside the validation. Again: no longer."
-        ),
+        tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
     ),
-    Command("pause", tr("&Pause"), tr("Pause the run, or go on with it."), "Ctrl+P", "pause"),
+    Command("pause", tr("&Pause"), tr("Pause or resume the run."), "Ctrl+P", "pause"),
     Command(
         "step",
         tr("S&tep"),
-        tr("Select one more feature, then wait; starts a paused run where none is."),
+        tr("Select one more feature, then wait; starts a paused run otherwise."),
         "Ctrl+T; F10",
         "step",
     ),
     Command(
         "go_on",
-        tr("&Continue"),
-        tr("Go on with the run that is shown where it was left."),
+        tr("Resume &interrupted run"),
+        tr("Resume the current run where it was interrupted."),
         "Ctrl+Shift+R",
         "run",
     ),
-    Command(
-        "stop", tr("&Stop"), tr("Stop the run; the folds and paths it has finished stay."), "Esc", "stop"
-    ),
-    Command("stop_all", tr("Stop &all"), tr("Stop the run and all that wait behind it."), "Shift+Esc"),
+    Command("stop", tr("&Stop"), tr("Stop the run and keep its finished folds and paths."), "Esc", "stop"),
+    Command("stop_all", tr("Stop &all"), tr("Stop the run and all waiting runs."), "Shift+Esc"),
     None,
     Command(
         "backend",
         tr("&Workers"),
-        tr("Who carries out the next runs: this window, processes of this machine, or a cluster."),
+        tr(
+            "Where the next runs are computed: in this window, in processes on this computer, or "
+            "on a cluster."
+        ),
     ),
 )
 

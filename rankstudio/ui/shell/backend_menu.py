@@ -14,17 +14,15 @@ from rankstudio.ui.model.execution_backend import LIVE, PROCESSES
 from rankstudio.ui.shell.menus import add_choice
 
 _ASKED = tr(
-    "Address of a running dask scheduler, whose workers have RankStudio in this version.\n"
+    "Address of a running dask scheduler whose workers have the same version of RankStudio.\n"
     "For example: tcp://10.0.0.1:8786"
 )
 
-_ABOUT_MEMORY = tr(
-    "How much memory data and runs may take from now on. Larger data are read from the disk as needed."
-)
+_ABOUT_MEMORY = tr("Memory limit for data and runs from now on. Larger data are read from disk as needed.")
 _MEMORY = tr(
-    "How much memory may data take that are opened, and runs that are begun from now on?\n"
-    "For example: 2GB or 500MB; nothing for half of what is free ({free} now).\n"
-    "Larger data are read from the disk as needed, with the same numbers, bit for bit."
+    "Memory limit for data and runs, for example 2GB or 500MB.\nLeave empty to use half of the "
+    "free memory ({free} now).\nLarger data are read from disk as needed; the results are "
+    "identical."
 )
 
 
@@ -48,13 +46,13 @@ class BackendMenu(QObject):
         self._group = QActionGroup(self)
         count = backend.n_processes
         processes = (
-            tr("&{count} processes of this machine").format(count=count)
+            tr("&{count} processes on this computer").format(count=count)
             if count > 1
-            else tr("A &process of its own")
+            else tr("A separate &process")
         )
-        live = tr("The curves grow with every feature that is selected.")
-        many = tr("Many combinations and folds at a time; the curves arrive one by one, complete.")
-        cluster = tr("The workers of a dask scheduler, with the same numbers, bit for bit.")
+        live = tr("The curves grow with every selected feature.")
+        many = tr("Several combinations and folds at a time; each curve appears when it is complete.")
+        cluster = tr("The workers of a dask scheduler; the results are identical.")
         self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live)
         self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
         self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)
@@ -90,7 +88,7 @@ class BackendMenu(QObject):
         asked = _MEMORY.format(free=memory.size(memory.available()))
         dialog = QInputDialog(self._window)
         dialog.setObjectName("memory-dialog")
-        dialog.setWindowTitle(tr("Memory for data"))
+        dialog.setWindowTitle(tr("Memory limit"))
         dialog.setLabelText(f"{asked}\n{problem}" if problem else asked)
         dialog.setTextValue(self._memory.asked if text is None else text)
         if not dialog.exec():
@@ -104,8 +102,8 @@ class BackendMenu(QObject):
 
     @Slot()
     def _show(self) -> None:
-        size = self._memory.asked or tr("half of what is free")
-        self._budget.setText(tr("&Memory for data: {size}…").format(size=size))
+        size = self._memory.asked or tr("half of the free memory")
+        self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
         choice = self._backend.choice
         chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
         chosen.setChecked(True)

@@ -93,10 +93,6 @@ class GuideWindow(QMainWindow):
         if self._browser.source().isEmpty():
             self.open(QUrl(FIRST_PAGE))
 
-    def show_section(self, page: str, heading: str) -> None:
-        """Show a page from a heading on; from its beginning where it has none of that name."""
-        self.open(QUrl(f"{page}#{_slug(heading)}"))
-
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
         """Show a page of the guide; links to elsewhere open in the browser."""

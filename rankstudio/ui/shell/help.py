@@ -19,23 +19,31 @@ _ABOUT = tr(
 ).format(version=rankstudio.__version__)
 
 PAGES_OF_THE_WINDOW = {
-    f"{key}-page": key.capitalize()  # in English, as the guide is
-    for key in ("data", "select", "features", "compare", "report", "lab")
+    "data-page": "open-data.md#the-data-page",
+    "select-page": "first-steps.md",
+    "features-page": "understand-a-feature.md",
+    "compare-page": "compare-methods.md",
+    "queries-page": "single-queries.md",
+    "report-page": "tables-figures-reports.md#a-report",
+    "lab-page": "estimates.md#the-lab-page",
 }
-"""Headings of the guide by the object names of pages."""
+"""Places of the guide by the object names of pages."""
 
 PLACES = {
-    "method-form": "Method",
-    "curves-panel": "Criterion and validation",
-    "candidates-panel": "Candidates",
-    "heat-panel": "λ × k",
-    "features-panel": "Features",
-    "path-panel": "Features",
-    "inspector-panel": "Inspector",
-    "profile-panel": "Inspector",
-    "runs-panel": "Runs",
+    "method-form": "window.md#forms",
+    "curves-panel": "choose-k.md#read-the-curves",
+    "heat-panel": "choose-k.md#read-the-curves",
+    "candidates-panel": "understand-a-feature.md#candidates",
+    "features-panel": "understand-a-feature.md#path",
+    "path-panel": "understand-a-feature.md#path",
+    "inspector-panel": "understand-a-feature.md#inspector",
+    "profile-panel": "understand-a-feature.md#inspector",
+    "why-panel": "understand-a-feature.md#why",
+    "alone-panel": "understand-a-feature.md#single-features",
+    "substitutes-panel": "understand-a-feature.md#substitutes",
+    "runs-panel": "compare-methods.md#runs",
 }
-"""Headings of the guide by the object names of panels."""
+"""Places of the guide by the object names of panels."""
 
 
 class Help(QObject):
@@ -67,21 +75,21 @@ class Help(QObject):
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
         self.guide.raise_()
-        heading = self._heading()
-        if heading:
-            self.guide.show_section("window.md", heading)
+        place = self._place()
+        if place:
+            self.guide.open(QUrl(place))
 
-    def _heading(self) -> str:
-        """Return the heading in the guide's page on the window; "" where nothing is open."""
+    def _place(self) -> str:
+        """Return the guide's page and heading on what is shown; "" where nothing is open."""
         at: QWidget | None = self._window.focusWidget()
         while at is not None and at is not self._window:
             if at.objectName() in PLACES:
                 return PLACES[at.objectName()]
             at = at.parentWidget()
-        for name, heading in PAGES_OF_THE_WINDOW.items():
+        for name, place in PAGES_OF_THE_WINDOW.items():
             page = self._window.findChild(QWidget, name)
             if page is not None and page.isVisible():
-                return heading
+                return place
         return ""
 
     @Slot()
@@ -101,7 +109,5 @@ class Help(QObject):
             QGuiApplication.clipboard().setText(reports.last())
             self._notice.dismiss()
 
-        self._notice.say(
-            tr("Something failed the last time RankStudio was open."), "info", tr("Copy report"), copy
-        )
+        self._notice.say(tr("RankStudio failed unexpectedly the last time."), "info", tr("Copy report"), copy)
         self._notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)

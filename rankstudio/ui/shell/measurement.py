@@ -78,9 +78,9 @@ class MeasurementController(Controller):
         self._session.select_by_measure(chooses)
         by = f"{self._session.measure}, {convention(self._session.convention).label},"
         self.said.emit(
-            tr("The validation's {by} chooses the model of every run now").format(by=by)
+            tr("Every run shows the model selected by validation {by}").format(by=by)
             if chooses
-            else tr("The models are those that the runs themselves chose")
+            else tr("Every run shows the model it selected itself")
         )
 
 
@@ -139,4 +139,4 @@ class SealController(Controller):
             for mark in marks:
                 study.note_seal(mark)
 
-        self._models.task_worker.task(tr("Noting the seal"), write, on_error=self.failed.emit)
+        self._models.task_worker.task(tr("Storing the seal"), write, on_error=self.failed.emit)

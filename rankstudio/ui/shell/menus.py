@@ -25,14 +25,14 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "query_min",
             tr("Least value in the query"),
-            tr("As LETOR's own versions have it; 0 where a query has none."),
+            tr("As in LETOR's own versions; 0 if the query has no other value."),
         ),
         ("zero", tr("Zero"), tr("The same for all.")),
-        ("refuse", tr("Refuse the file"), tr("An error names the first one.")),
+        ("refuse", tr("Refuse the file"), tr("The error names the first missing value.")),
     ),
     "normalize": (
         ("none", tr("As in the file"), tr("No scaling.")),
-        ("query_minmax", tr("0 … 1 within each query"), tr("As LETOR's QueryLevelNorm versions are scaled.")),
+        ("query_minmax", tr("0 … 1 within each query"), tr("Scaled like LETOR's QueryLevelNorm versions.")),
     ),
 }
 """What can be said of how files are read: key, label and explanation, by the plan's field."""
@@ -40,7 +40,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
 _OTHER = (
     "",
     tr("Another cut-off k…"),
-    tr("Any measure by its name, with a k of your own: NDCG@20, P@3, Recall@50."),
+    tr("Any measure by name, with any k: NDCG@20, P@3, Recall@50."),
 )
 
 
@@ -134,7 +134,7 @@ class Menus(QObject):
         action.setText(tr("&Resume") if paused else tr("&Pause"))
         action.setIconText(tr("Resume") if paused else tr("Pause"))
         action.setToolTip(
-            tr("{paused} the run (Ctrl+P)").format(paused=tr("Go on with") if paused else tr("Pause"))
+            tr("{paused} the run (Ctrl+P)").format(paused=tr("Resume") if paused else tr("Pause"))
         )
         set_icon(action, self._theme, "run" if paused else "pause")
 
@@ -159,7 +159,7 @@ class Menus(QObject):
         self._fill_choice("measure", [*entries, _OTHER], shown)
         self._toolbar.measure_button.setText(self._session.measure)
         self._toolbar.measure_button.setToolTip(
-            tr("Measure that is shown: {measure}").format(measure=_help(self._session.measure))
+            tr("Current measure: {measure}").format(measure=_help(self._session.measure))
         )
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
@@ -215,7 +215,7 @@ class Menus(QObject):
 
     def _choose_language(self, key: str) -> None:
         self._settings.set("window/language", key)
-        self.warned.emit(tr("The language changes with the next start of RankStudio."))
+        self.warned.emit(tr("The language changes at the next start of RankStudio."))
 
     @Slot()
     def _show_theme(self) -> None:

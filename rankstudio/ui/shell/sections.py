@@ -91,7 +91,8 @@ class Sections(QObject):
         middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
-        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (292, 634, 400))
+        form = self.method.form.wished_width
+        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (form, 634, 400))
         explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
         paths = column("paths", (self.inspect.path, self.alone.panel), (2, 1), (450, 210))

@@ -15,11 +15,11 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.pick_menu import PickMenu
 
 PARTS = {
-    "dataset": tr("What is open"),
-    "fold": tr("The fold that is looked at"),
-    "run": tr("The run that is looked at"),
-    "parameters": tr("Its parameters"),
-    "size": tr("Features of the model, k, or its round"),
+    "dataset": tr("Open data"),
+    "fold": tr("Current fold"),
+    "run": tr("Current run"),
+    "parameters": tr("Parameters of the run"),
+    "size": tr("Number of features k of the model, or its round"),
 }
 """The parts from left to right, and what they are."""
 

@@ -15,7 +15,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import named
 
-_ABOUT_SEAL = tr("View, Seal the test part: what was measured there is covered until the seal is broken.")
+_ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
 _MEMORY_MILLISECONDS = 2000
 
 
@@ -29,9 +29,11 @@ class StatusBar(QStatusBar):
         self._preparing = ""
         self._work = named(ElidedLabel(tr("Ready")), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = named(PlainLabel(), tip=tr("The plan is kept for the next start whenever it changes."))
-        self._workers = named(PlainLabel(), tip=tr("Threads that compute just now, beside the window's own."))
-        self._memory = named(PlainLabel(), tip=tr("Memory that the program takes."))
+        self._saved = named(PlainLabel(), tip=tr("The plan is saved whenever it changes."))
+        self._workers = named(
+            PlainLabel(), tip=tr("Threads in use for computations, besides the window's own.")
+        )
+        self._memory = named(PlainLabel(), tip=tr("Memory used by the program."))
         self.addWidget(self._work, 1)
         self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
         for label in (self._seal, self._saved, self._workers, self._memory):
@@ -86,7 +88,7 @@ class StatusBar(QStatusBar):
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
     what = tr("{title} on {name}").format(title=record.plan.title, name=record.dataset.name)
-    behind = tr(" · {waiting} waiting").format(waiting=waiting) if waiting else ""
+    behind = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
             verb = tr("Running") if record.state is RunState.RUNNING else tr("Paused:")
@@ -101,10 +103,10 @@ def run_text(record: RunRecord, waiting: int) -> str:
         case RunState.FAILED:
             return tr("{what} failed").format(what=what)
         case RunState.CANCELLED:
-            return tr("{what} stopped; what it had finished is kept").format(what=what)
+            return tr("{what} stopped; finished results are kept").format(what=what)
         case RunState.DONE:
             return tr("{what} done in {seconds:.1f} s{behind}").format(
                 what=what, seconds=record.clock.seconds, behind=behind
             )
         case _:
-            return tr("{what} waits").format(what=what)
+            return tr("{what} is waiting").format(what=what)

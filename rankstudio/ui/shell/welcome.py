@@ -38,7 +38,7 @@ class Welcome(QWidget):
         named(self, "welcome", role="ground")
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
-        self._recent_title = named(PlainLabel(tr("Open again")), role="muted")
+        self._recent_title = named(PlainLabel(tr("Open recent")), role="muted")
         sources = named(QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet")
         sources.clicked.connect(self.sourcesAsked)
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
@@ -103,9 +103,9 @@ class _DropArea(QWidget):
         title = named(PlainLabel(tr("Drop a LETOR file or a folder of folds here")), role="heading")
         text = PlainLabel(
             tr(
-                "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test parts "
-                "are found by their names.\n\nNew to this? The sample shows within a minute how "
-                "features are selected."
+                "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test "
+                "files are found by name.\n\nNew here? The sample shows feature selection within "
+                "a minute."
             )
         )
         named(text, role="muted").setWordWrap(True)

@@ -16,17 +16,20 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 
 PAGES = (
-    PageName("data", tr("Data"), "data", tr("What is open: documents, queries, labels, and every feature")),
-    PageName("select", tr("Select"), "select", tr("A method, its parameters, and selection as it grows")),
+    PageName("data", tr("Data"), "data", tr("Documents, queries, labels and features of the open data")),
+    PageName("select", tr("Select"), "select", tr("A method, its parameters, and the selection as it grows")),
     PageName(
-        "features", tr("Features"), "features", tr("What was chosen, how close it was, and each feature")
+        "features",
+        tr("Features"),
+        "features",
+        tr("The selected features, the margins, and every feature in detail"),
     ),
     PageName("compare", tr("Compare"), "compare", tr("Runs side by side, with tests and stability")),
     PageName(
-        "queries", tr("Queries"), "search", tr("Two models query by query, and why each ranks as it does")
+        "queries", tr("Queries"), "search", tr("Two models query by query, with reasons for each ranking")
     ),
-    PageName("report", tr("Report"), "report", tr("The study as one file that a colleague reads anywhere")),
-    PageName("lab", tr("Lab"), "lab", tr("How far estimates are from the truth, by simulation")),
+    PageName("report", tr("Report"), "report", tr("The study as one file for others")),
+    PageName("lab", tr("Lab"), "lab", tr("Simulations of how far estimates are from the truth")),
 )
 """From top to bottom."""
 

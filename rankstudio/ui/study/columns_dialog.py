@@ -156,9 +156,9 @@ class ColumnsDialog(QDialog):
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         about = PlainLabel(
-            tr("{name} was read as {format}. Say which column is what; only features are ticked.").format(
-                name=self._preview.path.name, format=self._preview.format.label
-            )
+            tr(
+                "{name} was read as {format}. Choose the query and label columns; only features are ticked."
+            ).format(name=self._preview.path.name, format=self._preview.format.label)
         )
         about.setWordWrap(True)
         column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)

@@ -125,7 +125,7 @@ class OpenController(Controller):
         def fail(text: str) -> None:
             self.failed.emit(problem or text)
 
-        what = tr("Looking at the columns")
+        what = tr("Reading the columns")
         self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
 
     @Slot()
@@ -191,7 +191,7 @@ class OpenController(Controller):
         if data == SAMPLE or is_there(Path(data)):
             self._loader.open(data, plan, plan)
         else:
-            self.warned.emit(tr("{data} was open the last time and is no longer there.").format(data=data))
+            self.warned.emit(tr("{data} was open last time but no longer exists.").format(data=data))
 
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
@@ -205,9 +205,8 @@ class OpenController(Controller):
         if dataset.warnings:
             more = len(dataset.warnings) - 1
             alone = dataset.from_disk and not more
-            (self.noted if alone else self.warned).emit(
-                dataset.warnings[0] + (tr(" ({more} more such notes.)").format(more=more) if more else "")
-            )
+            text = tr("{note} ({more} more notes.)") if more else "{note}"
+            (self.noted if alone else self.warned).emit(text.format(note=dataset.warnings[0], more=more))
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()

@@ -81,7 +81,7 @@ class RunRestorer(Controller):
             then()
 
         among = tuple({record.recorded for record in fitting if record.recorded is not None})
-        what = tr("Recognising the data")
+        what = tr("Identifying the data")
         self._worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then())
 
     @Slot()
@@ -112,7 +112,7 @@ class RunRestorer(Controller):
         def end(outcome: Outcome) -> None:
             going_on, self._going_on = self._going_on, None
             if outcome.ending is Ending.FAILED:
-                self.failed.emit(tr("{text} The run is shown as it was stored.").format(text=outcome.text))
+                self.failed.emit(tr("{text} The run is shown as stored.").format(text=outcome.text))
             elif going_on is record and record.recorded is None:
                 self._runs.go_on(record)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
 from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
@@ -17,15 +17,15 @@ from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, Rest
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.restore_runs import RunRestorer
-from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.widgets import Question
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.seal import SealMark
     from rankstudio.engine.experiment.storage.study import Study
 
 _READ_ONLY = tr(
-    "this study may not be written. Its runs are shown; what is run here ends with the "
-    "window, unless the study is saved elsewhere."
+    "this study is read-only. Its runs are shown, but new runs are lost when the window closes "
+    "unless you save the study elsewhere."
 )
 _FILTER = tr("Studies (*{suffix})").format(suffix=SUFFIX)
 
@@ -71,10 +71,10 @@ class StudyFiles(Controller):
     def new(self) -> None:
         """Begin a new study; the one before stays in its file."""
         before = self._study_store.path
-        if self._may_leave(tr("Begin a new study")):
+        if self._may_leave(tr("Start a new study")):
             self._change_to(None)
             kept = tr("; the one before is in {before}").format(before=before) if before else ""
-            self.said.emit(tr("A new study begins{kept}").format(kept=kept))
+            self.said.emit(tr("New study{kept}").format(kept=kept))
 
     @Slot()
     def ask_open(self) -> None:
@@ -88,7 +88,7 @@ class StudyFiles(Controller):
         """List the runs of a study, and keep runs in it from now on."""
         file = Path(path).resolve()
         if file == self._study_store.path:
-            self.said.emit(tr("{name} is open already").format(name=file.name))
+            self.said.emit(tr("{name} is already open").format(name=file.name))
         elif file != self._opening and self._may_leave(tr("Open another study")):
             self.said.emit(tr("Opening {name} …").format(name=file.name))
             self._read(file, self._study_store.read(file), self._show_last)
@@ -130,7 +130,7 @@ class StudyFiles(Controller):
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:
-                yield tr("The last study is open in another window; this one begins its own")
+                yield tr("The last study is open in another window; this window starts its own")
 
         self._read(file, work, lambda: self._show_restored(shown))
 
@@ -216,7 +216,9 @@ class StudyFiles(Controller):
         """Say once that runs are not kept."""
         if not self._warned_of_loss:
             self._warned_of_loss = True
-            self.warned.emit(tr("Runs are not kept, and end with the window: {reason}").format(reason=reason))
+            self.warned.emit(
+                tr("Runs are not stored and are lost when the window closes: {reason}").format(reason=reason)
+            )
 
     def _folder(self) -> str:
         """Return where a dialog begins: beside the study, or at home for one without a name."""
@@ -227,8 +229,5 @@ class StudyFiles(Controller):
         """Ask before a run that works is stopped."""
         if not self._runs.busy:
             return True
-        text = tr(
-            "A run is not finished. {what}, and stop it? What it has finished stays in its study."
-        ).format(what=what)
-        answer = QMessageBox.question(self._window, what, plain(text))
-        return answer == QMessageBox.StandardButton.Yes
+        text = tr("Stop the current run? Completed parts remain in the study.")
+        return Question.ask(self._window, what, text, tr("&Stop the run"), tr("&Keep running"))

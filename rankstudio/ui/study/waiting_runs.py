@@ -55,7 +55,7 @@ class WaitingRuns(QObject):
         n = len(self._left)
         if not n:
             return ""
-        said = trn("{n} run was still waiting.", "{n} runs were still waiting.", n)
+        said = trn("{n} run is still waiting.", "{n} runs are still waiting.", n)
         return said.format(n=n)
 
     def restore(self) -> None:

@@ -39,7 +39,7 @@ def shortened(text: str, most: int = MOST_IN_TOOLTIP) -> str:
     """Return the first sentences of a text, as many characters allow, and where the rest is."""
     if len(text) <= most:
         return text
-    rest = tr(" The guide (F1) has the rest.")
+    rest = f" {tr('See the guide (F1) for more.')}"
     sentences = _SENTENCE_END.split(text)
     kept = sentences[0]
     for sentence in sentences[1:]:

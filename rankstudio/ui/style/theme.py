@@ -208,6 +208,9 @@ class Theme(QObject):
         held, self._held = self._held, []
         for window in filter(isValid, held):
             window.setUpdatesEnabled(True)
+            # Qt drops a request to draw that comes while updates are off, and believes it under way from
+            # then on: what is only updated stays as it was until the next click.
+            window.repaint()
 
     @Slot()
     def _follow(self) -> None:

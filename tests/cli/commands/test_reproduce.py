@@ -7,12 +7,12 @@ import signal
 from pathlib import Path
 
 import pytest
+from letor_folder import save_folds
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
 from rankstudio.engine.analysis.reproduction import Reproduction
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import FoldFinished
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import method
@@ -43,11 +43,7 @@ PAPER = Reproduction(
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Five folds of LETOR text, and a small paper about them."""
     root = tmp_path / "Made"
-    for fold in make_ranking(n_queries=40, seed=3).folds:
-        place = root / f"Fold{fold.number}"
-        place.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, place / f"{name}.txt")
+    save_folds(root, n_queries=40, seed=3)
     monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: PAPER)
     return root
 
@@ -59,10 +55,8 @@ def test_tables_notes_and_what_agrees_are_printed(made, capsys) -> None:
     used, waf = (line.split() for line in printed.out.splitlines()[5:7])
     assert (used[:2], waf) == (["ED", "60"], ["WAF", "46", "✓"])
     assert "ED, MAP" in printed.out
-    assert printed.out.endswith(
-        "nobody knows how.\n\n1 of 2 agree for which the paper leaves open what was run.\n"
-    )
-    assert "Run 1 of 2: ED, RLS (Expected divergence, then RankRLS)" in printed.err
+    assert naming("nobody knows how. 1 of 2").search(printed.out)
+    assert naming("1 2 ED RLS Expected RankRLS").search(printed.err)
 
 
 def test_json_has_tables_notes_and_counts(made, capsys) -> None:
@@ -99,7 +93,7 @@ def test_what_was_stopped_goes_on_from_its_study(made, tmp_path, monkeypatch, ca
         assert main(command) == 130
     printed = capfd.readouterr()
     assert printed.out == ""
-    assert "Stopped; 2 finished folds are kept." in printed.err
+    assert naming("2 folds").search(printed.err)
     assert f"  rankstudio {' '.join(command)}" in printed.err
     assert main(command) == 0
     with Study.open(tmp_path / "a.rankstudio") as study:
@@ -107,7 +101,7 @@ def test_what_was_stopped_goes_on_from_its_study(made, tmp_path, monkeypatch, ca
 
 
 @pytest.mark.realdata
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_greedy_rankrls_on_mq2008_agrees_in_every_cell(letor_dir: Path, capsys) -> None:
     assert main(["reproduce", "greedy-rankrls", "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
@@ -126,4 +120,4 @@ def test_data_without_a_table_are_refused(tmp_path: Path, capsys) -> None:
     for name in ("train", "vali", "test"):
         (tmp_path / "Other" / f"{name}.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
     assert main(["reproduce", "fsmrank", "--data", str(tmp_path / "Other")]) == 1
-    assert "fsmrank has no table on Other; it has some on OHSUMED, MQ2008." in capsys.readouterr().err
+    assert naming("fsmrank Other OHSUMED MQ2008").search(capsys.readouterr().err)

@@ -11,11 +11,14 @@ from rankstudio.engine.analysis.features import feature_quality as quality
 from rankstudio.engine.analysis.features import features_alone as alone
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.queries.query_comparison import model_scores
+from rankstudio.engine.arithmetic import scoring
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.summary import describe_fold
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
+from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import file_pages, shard
 
@@ -86,9 +89,33 @@ def test_scores_by_shards_are_those_of_the_whole(
     coef[[1, 4]] = 0.0
     step = Step(1, (0,), coef, 0.0, np.empty(0))
     expected = model_scores(step, inside.folds[0].train)
-    cut = shard.shards_of
-    name = "rankstudio.engine.experiment.units.scored_part.shards_of"
-    monkeypatch.setattr(name, lambda ptr: cut(ptr, 50))
+    pieces = cut_small(monkeypatch)
     part = ScoredPart(outside.folds[0].train)
-    assert len(part._shards) > 1
     assert np.array_equal(part.scores(step), expected)
+    assert sum(pieces) == len(expected)
+    assert max(pieces) == 7
+
+
+def test_given_scores_are_those_of_the_whole_however_large_it_is(
+    outside: FoldedDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = outside.folds[0].train
+    given = np.arange(train.n_documents, dtype=np.float64)
+    cut_small(monkeypatch)
+    step = given_scores("a", [(train.X, given)], train.n_features)
+    assert np.array_equal(ScoredPart(train).scores(step), given)
+
+
+def cut_small(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Have large parts scored seven documents at a time; return how many were, each time."""
+    where = "rankstudio.engine.experiment.units.scored_part."
+    cut, score, pieces = shard.shards_of, scoring.linear_scores, list[int]()
+
+    def told(columns: Floats, coefs: Floats) -> Floats:
+        pieces.append(columns.shape[1])
+        return score(columns, coefs)
+
+    monkeypatch.setattr(f"{where}shards_of", lambda ptr: cut(ptr, 50))
+    monkeypatch.setattr(f"{where}PIECE", 7 * 15)
+    monkeypatch.setattr(f"{where}linear_scores", told)
+    return pieces

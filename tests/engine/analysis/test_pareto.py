@@ -15,6 +15,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.evaluator import Evaluator
@@ -134,7 +135,11 @@ def test_folds_that_are_hard_for_all_models_hide_no_difference() -> None:
         columns = np.ascontiguousarray(one.vali.X.T)
         worth = [measuring.evaluate(s.scores(columns))["MAP"] for s in steps]
         unit = Unit(one.number, 0, ParameterCombination(values=(1.0,)))
-        folds.append(fold(one.number, [0.5], paths=(PathResult(unit, steps, {"MAP": np.array(worth)}, 1.0),)))
+        folds.append(
+            fold(
+                one.number, [0.5], paths=(PathResult(unit, HeldSteps(steps), {"MAP": np.array(worth)}, 1.0),)
+            )
+        )
     results = [result(folds, convention="letor4")]
     over_folds, over_queries = pareto_front_of(results, "MAP"), pareto_front_of(results, "MAP", [data])
     assert over_folds is not None

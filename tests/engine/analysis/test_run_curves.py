@@ -110,9 +110,9 @@ def test_what_cannot_be_paired_has_a_curve_and_says_why_there_is_no_interval(run
     assert [curve.unpaired for curve in curves] == [
         "",
         "on Other, not on Small",
-        "without documents to validate with",
+        "no validation documents",
     ]
     assert all(np.isnan(curve.half).all() and curve.x.size for curve in curves)
     without = run_curves([runs[0], runs[1]], "MAP", 0, [bare, DATA])
-    assert without[1].unpaired == "without documents to validate with"
+    assert without[1].unpaired == "no validation documents"
     assert run_curves(runs, "P@3", 0, [DATA] * 3) == (None, None, None)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from experiment.runs import fold, result
 from experiment.small import dataset
+from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
@@ -79,24 +80,22 @@ def test_a_method_with_rankers_alone_is_named_without_one(runs) -> None:
 @pytest.mark.parametrize(
     ("chosen", "options", "message"),
     [
-        ([0], {}, "expected two finished runs, found 1"),
-        ([0, 1], {"against": 3}, "against: expected the number of a run, from 1 to 2, got 3"),
-        ([0, 3], {"against": "fsmrank"}, "against: expected one of rankrls, gas/rankrls, got 'fsmrank'"),
-        ([0, 1], {"name": "P@3"}, "Run 1, RankRLS, was not measured by P@3"),
+        ([0], {}, "1 runs"),
+        ([0, 1], {"against": 3}, "against 1 2 3"),
+        ([0, 3], {"against": "fsmrank"}, "against rankrls gas/rankrls fsmrank"),
+        ([0, 1], {"name": "P@3"}, "1 RankRLS P@3"),
     ],
 )
 def test_what_cannot_be_compared_is_told(runs, chosen, options, message) -> None:
-    with pytest.raises(PlanError, match=message):
+    with pytest.raises(PlanError, match=naming(message)):
         compare_runs([runs[place] for place in chosen], **options)
 
 
 def test_queries_and_conventions_have_to_be_the_same(runs) -> None:
-    with pytest.raises(
-        PlanError, match="Run 2, RankRLS, cannot be compared with run 1: on folds 1, 2, not on"
-    ):
+    with pytest.raises(PlanError, match=naming("2 RankRLS 1")):
         compare_runs([runs[0], ran("rankrls", folds=2)])
     other = replace(runs[0], plan=runs[0].plan.changed(convention="letor3"))
-    with pytest.raises(PlanError, match=r"run 1: measured by LETOR 3\.0, not by LETOR 4\.0\.$"):
+    with pytest.raises(PlanError, match=naming("1 LETOR 3.0 4.0")):
         compare_runs([runs[0], other])
 
 
@@ -179,10 +178,10 @@ def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
     ("other", "why"),
     [
         (two_folds(data="Large"), "on Large, not on Small"),
-        (two_folds(convention="letor3"), "measured by LETOR 3.0, not by LETOR 4.0"),
+        (two_folds(convention="letor3"), "measured by the convention LETOR 3.0, not LETOR 4.0"),
         (
             two_folds(protocol="2-fold", seed=1),
-            "folds made otherwise: 2-fold, seed 1, not those of the files",
+            "different folds: 2-fold, seed 1, not as in the files",
         ),
         (result([fold(1, FIRST)]), "on fold 1, not on folds 1, 2"),
         (result([fold(1, FIRST), fold(2, FIRST)]), "fold 2 has 3 queries, not 4"),
@@ -201,11 +200,11 @@ def test_folds_of_single_queries_are_the_same_whatever_the_seed_and_are_counted(
     assert why_unpaired(fewer, left_out, "MAP") == (
         "on folds 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, not on 11 folds"
     )
-    assert why_unpaired(left_out, two_folds(), "MAP").startswith("folds made otherwise: leave-query-out, not")
+    assert why_unpaired(left_out, two_folds(), "MAP").startswith("different folds: leave-query-out, not")
 
 
 def test_a_run_that_was_not_measured_so_cannot_be_paired() -> None:
-    assert why_unpaired(two_folds(), two_folds(), "NDCG@3") == "not measured by NDCG@3"
+    assert why_unpaired(two_folds(), two_folds(), "NDCG@3") == "NDCG@3 was not measured"
 
 
 def test_the_difference_is_over_all_queries_and_its_p_counts_every_assignment_of_signs() -> None:

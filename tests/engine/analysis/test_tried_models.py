@@ -12,6 +12,7 @@ from rankstudio.engine.analysis.tried_models import TriedPath, best_of_sizes, tr
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.steps import Step
@@ -23,7 +24,7 @@ def path_of(values: list[float], fold: int) -> PathResult:
     steps = tuple(
         Step(i + 1, tuple(range(1 + i // 2)), np.zeros(9), 0.0, np.empty(0)) for i in range(len(values))
     )
-    return PathResult(Unit(fold, 0, ()), steps, {"MAP": np.array(values)}, 1.0)
+    return PathResult(Unit(fold, 0, ()), HeldSteps(steps), {"MAP": np.array(values)}, 1.0)
 
 
 @given(

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import part_reader
@@ -91,38 +92,36 @@ def test_names(tmp_path: Path, file: str, opened: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["readme.md"], r"found nothing to open, expected folders named Fold1, Fold2"),
-        (["test.txt", "vali.txt"], r"found vali.txt and test.txt and no training file"),
-        (["Fold1/test.txt"], r"Fold1: found no training file, expected one such as train.txt"),
-        (["Fold1/train.txt", "Fold1/train_5k.txt"], r"found train.txt and train_5k.txt for the train part"),
-        (["Fold1/train.txt", "fold-1/train.txt"], r"found Fold1 and fold-1 for fold 1, expected one"),
-        (["A/Fold1/train.txt", "B/train.txt"], r"found 2 datasets here \(A and B\), expected one"),
+        (["readme.md"], "Fold1 Fold2"),
+        (["test.txt", "vali.txt"], "vali.txt test.txt"),
+        (["Fold1/test.txt"], "Fold1 train.txt"),
+        (["Fold1/train.txt", "Fold1/train_5k.txt"], "train.txt train_5k.txt"),
+        (["Fold1/train.txt", "fold-1/train.txt"], "Fold1 fold-1"),
+        (["A/Fold1/train.txt", "B/train.txt"], "2 A B"),
     ],
 )
 def test_what_cannot_be_opened(tmp_path: Path, names: list[str], words: str) -> None:
     make(tmp_path, *names)
-    with pytest.raises(DatasetError, match=words):
+    with pytest.raises(DatasetError, match=naming(words)):
         open_dataset(tmp_path)
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(FileAccessError, match="no such file"):
+    with pytest.raises(FileAccessError, match="none"):
         open_dataset(tmp_path / "none")
 
 
 def test_an_error_names_the_file_in_the_folder(tmp_path: Path) -> None:
     make(tmp_path, "Fold1/train.txt")
     make(tmp_path, "Fold1/test.txt", content=b"1 1:2\n")
-    with pytest.raises(FormatError, match=r"Fold1.test.txt, line 1, column 3"):
+    with pytest.raises(FormatError, match=naming("Fold1/test.txt 1 3")):
         open_dataset(tmp_path)
 
 
 def test_dense_parts_must_have_the_same_features(tmp_path: Path) -> None:
     make(tmp_path, "train.txt")
     make(tmp_path, "test.txt", content=b"1 qid:1 1:0.5 2:1 3:1\n")
-    with pytest.raises(
-        DatasetError, match=r"train.txt has 2 features in every line, but .*test.txt has 3; expected the same"
-    ):
+    with pytest.raises(DatasetError, match=naming("train.txt 2 test.txt 3")):
         open_dataset(tmp_path)
 
 
@@ -135,7 +134,7 @@ def test_sparse_parts_are_widened_with_a_note(tmp_path: Path) -> None:
     assert d.folds[0].test is not None
     assert d.folds[0].test.n_features == 4
     assert d.warnings == (
-        f"{tmp_path / 'train.txt'}: no feature after 2 occurs here; features 3 to 4 are 0 in this file.",
+        f"{tmp_path / 'train.txt'}: the last feature is 2; features 3 to 4 are 0 in this file.",
     )
 
 
@@ -181,11 +180,11 @@ def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.Monk
     make(tmp_path, "Fold1/train.txt", "Fold2/train.txt")
     none_free = SimpleNamespace(available=lambda: 0.0, budget=memory.budget, size=memory.size)
     monkeypatch.setattr(part_reader, "memory", none_free)
-    with pytest.raises(DatasetError, match="please open a single fold"):
+    with pytest.raises(DatasetError, match=naming("fold")):
         open_dataset(tmp_path)
-    with pytest.raises(DatasetError, match="please leave out unused features, or number them anew"):
+    with pytest.raises(DatasetError, match=naming("memory unused features")):
         open_dataset(tmp_path / "Fold1" / "train.txt")
     monkeypatch.undo()
     monkeypatch.setattr(memory, "available", lambda: float(len(LINE % 1) - 1))
-    with pytest.raises(FileAccessError, match="does not fit into memory"):
+    with pytest.raises(FileAccessError, match=naming("memory")):
         open_dataset(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.data.score_files import read_scores
+from rankstudio.engine.data.score_files import read_score_file
 from rankstudio.engine.errors import FileAccessError, FormatError
 
 
@@ -22,19 +22,19 @@ def test_every_number_comes_back(
 ) -> None:
     path = tmp_path_factory.mktemp("scores") / "scores.txt"
     path.write_bytes((line_end.join(repr(x) for x in numbers) + end).encode())
-    assert read_scores(path).tolist() == numbers
+    assert read_score_file(path).values.tolist() == numbers
 
 
 def test_forms_of_numbers(tmp_path: Path) -> None:
     path = tmp_path / "scores.txt"
     path.write_bytes(b"\xef\xbb\xbf 1\n-2.5e-3 \n+3\ninf\n.5\n")
-    assert read_scores(path).tolist() == [1.0, -0.0025, 3.0, np.inf, 0.5]
+    assert read_score_file(path).values.tolist() == [1.0, -0.0025, 3.0, np.inf, 0.5]
 
 
 def test_a_packed_file(tmp_path: Path) -> None:
     path = tmp_path / "scores.gz"
     path.write_bytes(gzip.compress(b"1\n2\n"))
-    assert read_scores(path).tolist() == [1.0, 2.0]
+    assert read_score_file(path).values.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_the_first_line_that_is_no_score_is_named(tmp_path: Path, text: str, lin
     path = tmp_path / "scores.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FormatError) as caught:
-        read_scores(path)
+        read_score_file(path)
     assert (caught.value.line, caught.value.found) == (line, found)
     assert str(caught.value).startswith(f"{path}, line {line}: found ")
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match="folder"):
-        read_scores(tmp_path)
-    with pytest.raises(FileAccessError, match="no such file"):
-        read_scores(tmp_path / "none")
+        read_score_file(tmp_path)
+    with pytest.raises(FileAccessError, match="none"):
+        read_score_file(tmp_path / "none")

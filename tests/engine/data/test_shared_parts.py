@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.data import shared_parts as mapped
 from rankstudio.engine.data import store
@@ -98,7 +99,7 @@ def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
 
 def test_what_is_not_there_or_not_whole_is_named(folder: Path) -> None:
     (name, *_) = mapped.keep(parts())
-    with pytest.raises(FileAccessError, match=f"{folder / 'none'}: the data of a run cannot be read here"):
+    with pytest.raises(FileAccessError, match=naming(f"{folder / 'none'}")):
         mapped.open_kept(folder / "none")
     content = (folder / name / "X.array").read_bytes()
     (folder / name / "X.array").write_bytes(content[: len(content) // 2])
@@ -123,7 +124,7 @@ def test_a_damaged_part_is_not_opened_and_is_written_anew(folder: Path, file: st
     path.unlink()
     if how in damaged:
         path.write_bytes(damaged[how])
-    with pytest.raises(FileAccessError, match=f"{name}: the data of a run cannot be read here"):
+    with pytest.raises(FileAccessError, match=naming(f"{name}")):
         mapped.open_kept(folder / name)
     assert mapped.keep(parts()[:1]) == [name]
     assert path.read_bytes() == content
@@ -216,7 +217,7 @@ def test_where_nothing_at_all_can_be_written_a_sentence_says_so(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(OutputError, match="mapped: data for other processes could not be written"):
+    with pytest.raises(OutputError, match=naming("mapped")):
         mapped.keep(parts())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from data.sample_model import write_sample
+from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -78,7 +79,7 @@ def test_impossible_data(options: dict[str, object]) -> None:
 def test_datasets_of_other_features_are_not_concatenated() -> None:
     a = RankingDataset.from_arrays([[1.0]], [0])
     b = RankingDataset.from_arrays([[1.0, 2.0]], [0])
-    with pytest.raises(ParameterError, match="same number of features"):
+    with pytest.raises(ParameterError, match=naming("number features")):
         concatenate([a, b])
 
 

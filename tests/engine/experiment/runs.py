@@ -8,6 +8,7 @@ import numpy as np
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.steps import Step
 
@@ -20,7 +21,7 @@ def path(fold: int, values: list[float], at: float = 1.0, position: int = 0) -> 
         Step(k, tuple(range(k)), np.zeros(len(NAMES)), 0.0, np.zeros(0)) for k in range(1, len(values) + 1)
     )
     unit = Unit(fold, position, ParameterCombination(values=(at,)))
-    return PathResult(unit, steps, {"MAP": np.array(values)}, 1.0)
+    return PathResult(unit, HeldSteps(steps), {"MAP": np.array(values)}, 1.0)
 
 
 def fold(

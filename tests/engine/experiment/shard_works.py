@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 class Deflation:

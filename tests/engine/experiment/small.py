@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import numpy as np
@@ -96,3 +98,12 @@ def assert_same(one: RunResult, other: RunResult) -> None:
             assert {k: v.tobytes() for k, v in a.validation.items()} == {
                 k: v.tobytes() for k, v in b.validation.items()
             }
+
+
+class AtOnce(Executor):
+    """Carries units out as they come, with what a process would be sent."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        future.set_result(fn(*pickle.loads(pickle.dumps(args)), **kwargs))
+        return future

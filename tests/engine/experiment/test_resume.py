@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
+from representatives import every
 
 from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.experiment import resume as resuming
@@ -139,7 +140,7 @@ def test_what_does_not_fit_leaves_no_run(path: Path) -> None:
         assert study.runs() == []
 
 
-@pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
+@every("plan", two_settings())
 def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None:
     undisturbed = ended(run(plan, dataset(1)))
     with Study.create(path) as study:

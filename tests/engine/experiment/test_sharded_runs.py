@@ -8,7 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from experiment.small import assert_same, ended, quick
+from wording import naming
 
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import OutOfMemoryError
@@ -21,14 +24,13 @@ from rankstudio.engine.experiment.units.left_out_path import measure_left_out
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
-from rankstudio.engine.methods.left_out import left_out_scores, with_columns
+from rankstudio.engine.methods.left_out import with_columns
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.work import WorkProgress
 
 LEFT_OUT = "leave-query-out MAP"
 PLAN = Plan("large", parameters={"n_features_to_select": 3, "regularization": (0.5, 8.0)}, measures=("MAP",))
@@ -137,9 +139,7 @@ def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDat
     path = ended(run(plan, dataset)).folds[0].paths[1]
     whole = QueryData(train.X, train.y, train.query_ptr)
     for step, found in zip(path.steps, path.validation[LEFT_OUT], strict=True):
-        own = RankRLS(8.0)
-        narrow = with_columns(whole, step.selected)
-        scores = left_out_scores(narrow, own._left_out_models(narrow, 8.0))
+        scores = RankRLS(8.0).left_out(with_columns(whole, step.selected), range(len(step.selected)))
         expected = Evaluator(train.y, train.query_ptr, plan.convention, ["MAP"]).evaluate(scores)["MAP"]
         assert found == pytest.approx(expected, rel=1e-12)
 
@@ -168,9 +168,7 @@ def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk:
     plan = Plan("large", "kernel-rankrls", quick(method("kernel-rankrls")), measures=("MAP",))
     with (
         memory.within(1e6),
-        pytest.raises(
-            OutOfMemoryError, match=r"Kernel RankRLS needs .* for 70,000 documents with 6 features"
-        ),
+        pytest.raises(OutOfMemoryError, match=naming("RankRLS 70,000 6")),
     ):
         ended(run(plan, on_disk))
 

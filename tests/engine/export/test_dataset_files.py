@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -44,7 +45,7 @@ def test_one_part_is_one_file_with_a_table_of_its_own(dataset: FoldedDataset, tm
 
 
 def test_nothing_is_written_where_a_feature_is_not_there(dataset: FoldedDataset, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="expected ids of the features there are"):
+    with pytest.raises(ParameterError, match=naming("ids features")):
         list(DatasetFiles(dataset, tmp_path / "out", BY_KEY["letor"], (99,)).save())
     assert not list(tmp_path.iterdir())
 

@@ -34,14 +34,13 @@ def test_queries_are_ranked_alike_where_every_pair_is(queries: list[list[tuple[i
         (RankingProof(156, 156), "Identical ranking on 156 of 156 queries."),
         (
             RankingProof(156, 156, 156, "Solr"),
-            "Identical ranking on 156 of 156 queries, also in the single precision that Solr computes with.",
+            "Identical ranking on 156 of 156 queries, also in the single precision of Solr.",
         ),
         (
             RankingProof(156, 156, 155, "Solr"),
-            "Identical ranking on 156 of 156 queries; in the single precision that Solr computes with, on "
-            "155 of 156.",
+            "Identical ranking on 156 of 156 queries; in the single precision of Solr, on 155 of 156.",
         ),
-        (unproved("there is nothing."), "Not proved: there is nothing."),
+        (unproved("there is nothing."), "Not verified: there is nothing."),
     ],
 )
 def test_what_was_found_is_a_sentence(proof: RankingProof, sentence: str) -> None:

@@ -12,7 +12,7 @@ from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text,
 
 def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
     assert markdown_text(["method", "MAP"], [["a|b", "0.5"], ["", " 0.25 "]]) == (
-        "| method | MAP |\n| --- | ---: |\n| a\\|b | 0.5 |\n| – | 0.25 |"
+        "| method |  MAP |\n| ------ | ---: |\n| a\\|b   |  0.5 |\n| –      | 0.25 |"
     )
 
 
@@ -34,6 +34,7 @@ def test_latex_is_a_table_for_booktabs() -> None:
     assert text.splitlines() == [
         r"\begin{table}",
         r"\centering",
+        r"\setlength{\belowcaptionskip}{\smallskipamount}",
         r"\caption{MAP of 100 \%}",
         r"\begin{tabular}{rlr}",
         r"\toprule",

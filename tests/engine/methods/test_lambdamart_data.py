@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.two_stage import Narrowed
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Step
 
 pytest.importorskip("lightgbm")

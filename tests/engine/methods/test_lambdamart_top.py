@@ -7,9 +7,10 @@ import pytest
 from ordering import ranking_problem
 
 from rankstudio.engine import LambdaMART, LambdaMARTTop
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.methods.two_stage import Narrowed
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 pytest.importorskip("lightgbm")
 

@@ -48,7 +48,7 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         (
             "n_features_to_select",
             "2.5",
-            "features k: expected a whole number from 1 up, or nothing for all, got '2.5'",
+            "features k: expected a whole number from 1 up, or empty for all, got '2.5'",
         ),
         ("n_features_to_select", 0, "features k: expected a whole number from 1 up"),
         ("n_features_to_select", True, "features k: expected a whole number from 1 up"),
@@ -125,17 +125,17 @@ def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
         (POSITIVE, float("inf"), "tolerance: expected a number greater than 0, got inf."),
         (POSITIVE, float("nan"), "tolerance: expected a number greater than 0, got nan."),
         (POSITIVE, "tight", "tolerance: expected a number greater than 0, got 'tight'."),
-        (MAYBE, 0.5, "depth: expected a number from 1 up, or nothing for no limit, got 0.5."),
+        (MAYBE, 0.5, "depth: expected a number from 1 up, or empty for no limit, got 0.5."),
         (SWITCH, "perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (SWITCH, 2, "make convex: expected yes or no, got 2."),
         (SWITCH, None, "make convex: expected yes or no, got None."),
         (COSTS, "25", f"{_COSTS}, got '25'."),
         (COSTS, "25: dear", f"{_COSTS}, got '25: dear'."),
         (COSTS, 3, f"{_COSTS}, got 3."),
-        (COSTS, "25: 0", f"{_COSTS}, each once and from id 1 up, got '25: 0'."),
-        (COSTS, "0: 1", f"{_COSTS}, each once and from id 1 up, got '0: 1'."),
-        (COSTS, "1: 1, 1: 2", f"{_COSTS}, each once and from id 1 up, got '1: 1, 1: 2'."),
-        (COSTS, "1: inf", f"{_COSTS}, each once and from id 1 up, got '1: inf'."),
+        (COSTS, "25: 0", f"{_COSTS}, each id once, 1 or larger, got '25: 0'."),
+        (COSTS, "0: 1", f"{_COSTS}, each id once, 1 or larger, got '0: 1'."),
+        (COSTS, "1: 1, 1: 2", f"{_COSTS}, each id once, 1 or larger, got '1: 1, 1: 2'."),
+        (COSTS, "1: inf", f"{_COSTS}, each id once, 1 or larger, got '1: inf'."),
     ],
 )
 def test_other_numbers_and_switches_are_refused_with_the_whole_sentence(
@@ -210,7 +210,7 @@ def test_several_values_come_out_canonical_in_their_order_and_go_back(
         (SWITCH, "yes, no, perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (PINNED, [[25], 7], "pinned: expected feature ids, such as 25, 39, got 7."),
         (PINNED, "25 | a", "pinned: expected feature ids, such as 25, 39, got ' a'."),
-        (COSTS, [[[1, 2]], [[1, 0]]], f"{_COSTS}, each once and from id 1 up, got [[1, 0]]."),
+        (COSTS, [[[1, 2]], [[1, 0]]], f"{_COSTS}, each id once, 1 or larger, got [[1, 0]]."),
     ],
 )
 def test_several_values_are_refused_by_the_first_that_is_none(

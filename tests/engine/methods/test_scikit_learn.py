@@ -1,10 +1,16 @@
-"""Methods in a process that only carries out plans: without scikit-learn, and with the same results."""
+"""Methods without scikit-learn where a process only learns step by step, and with it as its estimators."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.methods.catalog import methods
@@ -13,8 +19,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 
 _BEGINNING = (
     "import sys\n"
-    "from rankstudio.engine.support.purpose import PURPOSE\n"
-    "PURPOSE.only_plans = True\n"
     "from rankstudio.engine.data.sample import open_sample\n"
     "from rankstudio.engine.methods.catalog import methods\n"
     "train = open_sample().folds[0].train\n"
@@ -22,7 +26,7 @@ _BEGINNING = (
 
 
 def _printed(text: str) -> list[object]:
-    """Return what a process that only carries out plans prints."""
+    """Return what a process of its own prints."""
     done = subprocess.run(
         [sys.executable, "-c", _BEGINNING + text], capture_output=True, text=True, check=True, timeout=300
     )
@@ -56,3 +60,27 @@ def test_steps_are_the_same_and_fit_is_still_that_of_an_estimator() -> None:
         model.fit(train.X, train.y, qid=train.qid)
         expected.append((model.n_features_in_, model.predict(train.X[:9]).tolist()))
     assert _printed(text) == expected
+
+
+def test_metadata_are_routed_to_fit_as_scikit_learn_routes_them() -> None:
+    train = open_sample().folds[0].train
+    expected = make_pipeline(StandardScaler(), RankRLS()).fit(train.X, train.y, rankrls__qid=train.qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = clone(RankRLS().set_fit_request(qid=True))
+        pipeline = make_pipeline(StandardScaler(), model).fit(train.X, train.y, qid=train.qid)
+        assert pipeline.predict(train.X).tolist() == expected.predict(train.X).tolist()
+        with pytest.raises(ValueError, match=r"qid.*not explicitly set"):
+            make_pipeline(StandardScaler(), RankRLS()).fit(train.X, train.y, qid=train.qid)
+    with pytest.raises(TypeError, match=r"RankRLS\.fit has no argument 'weights'"):
+        RankRLS().set_fit_request(weights=True)
+
+
+def test_an_estimator_says_what_differs_from_its_defaults() -> None:
+    assert repr(GreedyRankRLS()) == "GreedyRankRLS()"
+    assert repr(clone(GreedyRankRLS(3, regularization=2.0))) == (
+        "GreedyRankRLS(n_features_to_select=3, regularization=2.0)"
+    )
+    assert "n_features_to_select" in GreedyRankRLS(3)._repr_html_()
+    assert GreedyRankRLS().set_params(n_features_to_select=4).get_params()["n_features_to_select"] == 4
+    with pytest.raises(ValueError, match="'depth' is no parameter of GreedyRankRLS: n_features_to_select, "):
+        GreedyRankRLS().set_params(depth=1)

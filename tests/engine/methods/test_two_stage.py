@@ -10,11 +10,12 @@ import pytest
 from ordering import ranking_problem
 
 from rankstudio.engine import RankBoost, RankRLS, RankSVM
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.two_stage import Columns, Narrowed, comparisons, selections, two_stage_steps
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 # In no order of the columns; the second set has two features more, as where subsets are selected.
 NESTED: tuple[Columns, ...] = ((4,), (4, 0, 3), (4, 0, 3, 1))

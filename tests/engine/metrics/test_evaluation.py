@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -78,21 +79,21 @@ def test_query_ids_of_any_kind(ids: object) -> None:
 @pytest.mark.parametrize(
     ("y", "scores", "qid", "error", "text"),
     [
-        ([], [], [], DatasetError, "nothing to evaluate"),
-        ([1, 0], [1.0], [1, 1], ParameterError, "one score for each of the 2 documents"),
-        ([1, 0], [1.0, 2.0], [1], ParameterError, "one query id for each of the 2 documents"),
+        ([], [], [], DatasetError, "evaluate"),
+        ([1, 0], [1.0], [1, 1], ParameterError, "2 score documents"),
+        ([1, 0], [1.0, 2.0], [1], ParameterError, "2 query id"),
         ([1, 0], [1.0, 2.0], [1.0, np.nan], DatasetError, "qid"),
         ([1, 0], [1.0, 2.0], [None, "a"], DatasetError, "qid"),
         ([1, 0], [1.0, 2.0], np.ma.masked_array([1, 2], [True, False]), DatasetError, "qid"),
-        ([1, 0, 1], [1.0, 2.0, np.nan], [1, 2, 1], DatasetError, "score of document 3"),
-        ([1, 0, np.nan], [1.0, 2.0, 1.0], [1, 2, 1], DatasetError, "label of document 3"),
+        ([1, 0, 1], [1.0, 2.0, np.nan], [1, 2, 1], DatasetError, "3 score document"),
+        ([1, 0, np.nan], [1.0, 2.0, 1.0], [1, 2, 1], DatasetError, "3 label document"),
         ([1, 0], ["x", "y"], [1, 1], ParameterError, "scores"),
     ],
 )
 def test_what_does_not_fit_is_named(
     y: object, scores: object, qid: object, error: type[Exception], text: str
 ) -> None:
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=naming(text)):
         evaluate(y, scores, qid)  # type: ignore[arg-type]
 
 

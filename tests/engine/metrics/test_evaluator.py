@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from slow_measures import slow, slow_beyond_letor
+from wording import naming
 
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
@@ -190,7 +191,7 @@ def test_more_labels_than_fit_into_a_byte_are_ranked() -> None:
     found = evaluator.evaluate_rankings(rank(scores, y, np.array([0, 100, 300])))
     for name, values in evaluator.evaluate_many(scores).items():
         assert found[name].tolist() == values.tolist()
-    with pytest.raises(DatasetError, match="score of document 1 by model 2"):
+    with pytest.raises(DatasetError, match=naming("1 2 score document")):
         rank(np.array([[0.0], [np.nan]]), np.array([1.0]), np.array([0, 1]))
 
 
@@ -279,7 +280,7 @@ def test_a_score_that_is_no_number_is_named(key: str) -> None:
     evaluator = Evaluator([0, 1, 2, 0], [0, 2, 4], key)
     scores = np.zeros((3, 4))
     scores[1, 2] = np.nan
-    with pytest.raises(DatasetError, match="score of document 3 by model 2 is not a number"):
+    with pytest.raises(DatasetError, match=naming("3 2 score document")):
         evaluator.evaluate_many(scores)
 
 
@@ -289,7 +290,7 @@ def test_a_score_that_is_no_number_is_named(key: str) -> None:
         ([], [0], DatasetError, "no documents"),
         ([0.0, np.nan], [0, 2], DatasetError, "label of document 2 is nan"),
         ([0.0, np.inf], [0, 2], DatasetError, "label of document 2 is inf"),
-        ([0.0, 2000.0], [0, 2], DatasetError, "largest label is 2000"),
+        ([0.0, 2000.0], [0, 2], DatasetError, "largest label, 2000"),
         ([[0.0, 1.0]], [0, 2], ParameterError, r"shape \(1, 2\)"),
         (["good", "bad"], [0, 2], ParameterError, "a number"),
         ([0, 1], [0, 3], ParameterError, "from 0 to 2"),

@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.support.resources import resource
 
-pytestmark = [pytest.mark.realdata, pytest.mark.slow]
+pytestmark = pytest.mark.realdata
 
 TABLE_2 = {
     1: (2.0**0, (39,)),

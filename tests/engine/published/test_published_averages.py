@@ -19,7 +19,6 @@ from rankstudio.engine.experiment.runner import run
 
 pytestmark = [
     pytest.mark.realdata,
-    pytest.mark.slow,
     pytest.mark.filterwarnings(
         "ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
     ),

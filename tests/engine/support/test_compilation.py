@@ -55,7 +55,7 @@ def _study(folder: Path, out: str) -> tuple[list[str], dict[str, int], dict[str,
         check=True,
     )
     told, compiled = json.loads(done.stdout.splitlines()[-1])
-    assert ("Preparing" in done.stderr) == bool(told)
+    assert ("Compiling" in done.stderr) == bool(told)
     own = {name: times for module, name, times in compiled if module.startswith("rankstudio")}
     return told, own, {name: times for module, name, times in compiled if not module.startswith("rankstudio")}
 
@@ -64,7 +64,9 @@ def test_the_sample_compiles_few_kernels_for_one_signature_each_and_only_once(tm
     told, own, foreign = _study(tmp_path, "first")
     assert len(told) == len(SAMPLE_KERNELS)
     for number in range(1, len(SAMPLE_KERNELS) + 1):
-        assert f"Preparing: kernel {number} of {len(SAMPLE_KERNELS)} (once on this computer)" in told
+        assert (
+            f"Compiling for this computer (first use only): kernel {number} of {len(SAMPLE_KERNELS)}" in told
+        )
     assert {name for name, times in own.items() if times > 1} == set()
     assert sum(own.values()) + sum(foreign.values()) <= MOST_COMPILATIONS
     assert not {"_cascade", "_area", "_disagreement"} & set(own), "nobody asked for these measures"
@@ -83,7 +85,7 @@ def test_a_kernel_is_announced_when_it_is_compiled_and_not_when_it_is_read_from_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    for expected in (["Preparing: kernel doubled (once on this computer)"], []):
+    for expected in (["Compiling for this computer (first use only): kernel doubled"], []):
         told: list[str] = []
         with announced(told.append):
             compiled = _kernel()
@@ -108,7 +110,7 @@ def test_only_who_listens_is_told() -> None:
     with announced(told.append):
         announce(SAMPLE_KERNELS[0])
     announce(SAMPLE_KERNELS[1])
-    assert told == [f"Preparing: kernel 1 of {len(SAMPLE_KERNELS)} (once on this computer)"]
+    assert told == [f"Compiling for this computer (first use only): kernel 1 of {len(SAMPLE_KERNELS)}"]
 
 
 def test_an_index_that_names_what_is_gone_is_as_good_as_none(tmp_path: Path) -> None:

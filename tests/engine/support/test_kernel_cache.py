@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from numba.core import caching, codegen, config
+from wording import naming
 
 from rankstudio.engine.errors import CacheWarning
 from rankstudio.engine.support import jit as compiled_kernels
@@ -201,7 +202,7 @@ def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytes
 
 
 def test_where_nothing_can_be_written_a_temporary_folder_serves(read_only: Path) -> None:
-    with pytest.warns(CacheWarning, match="NUMBA_CACHE_DIR names another folder") as warned:
+    with pytest.warns(CacheWarning, match=naming("NUMBA_CACHE_DIR")) as warned:
         assert compiled()
         assert not compiled()
     assert len(warned) == 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 from waiting import turn, wait_until
 
 from rankstudio.engine.errors import DatasetError
@@ -54,14 +54,6 @@ class Source(QObject):
 
     def clear(self) -> None:
         self.cleared += 1
-
-
-@pytest.fixture
-def worker(app: QApplication) -> Iterator[Worker]:
-    made = Worker("test-worker", interval=1)
-    yield made
-    made.close()
-    made.deleteLater()
 
 
 @pytest.fixture

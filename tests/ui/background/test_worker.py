@@ -18,14 +18,6 @@ from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.worker import Worker
 
 
-@pytest.fixture
-def worker(app: QApplication) -> Iterator[Worker]:
-    made = Worker("test-worker", interval=1)
-    yield made
-    made.close()
-    made.deleteLater()
-
-
 class Heard:
     """What a job has told, and where it was told."""
 
@@ -226,7 +218,7 @@ def test_a_task_out_of_memory_says_so_in_a_sentence(worker: Worker) -> None:
     failed: list[str] = []
     worker.task("Opening data", bytearray, 1 << 60, on_done=pytest.fail, on_error=failed.append)
     wait_until(lambda: failed)
-    assert failed[0].startswith("Opening data: there is not enough memory. ")
+    assert failed[0].startswith("Opening data: not enough memory; ")
 
 
 def test_of_an_abandoned_task_no_stale_result_arrives(worker: Worker) -> None:
@@ -274,7 +266,7 @@ def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(worker: W
     [outcome] = heard.outcomes
     assert outcome.ending is Ending.FAILED
     assert outcome.text == (
-        "Counting failed unexpectedly: ZeroDivisionError: division by zero. The details are in the log."
+        "Counting failed unexpectedly: ZeroDivisionError: division by zero. See the log for details."
     )
     assert "ZeroDivisionError" in outcome.details
     assert heard.messages == [1]

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn
 from windows import settle
+from wording import naming
 
 from rankstudio.ui.main_window import MainWindow
 
@@ -29,7 +30,7 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     spots, marks = view.plot.spots, view.plot.marks
     assert marks is not None
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
-    assert marks.rule == "not told apart"
+    assert marks.rule == "not significantly worse"
     assert marks.levels[-1] == spots[marks.best].y
     enough = [i for i, level in zip(marks.front, marks.levels, strict=True) if spots[i].y >= level]
     assert marks.suggested == enough[0]
@@ -59,7 +60,7 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
         setting = record.combination_of(model.values)
         values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
         assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
-    assert "told apart from the best MAP" in views(window).pareto.sentence.text()
+    assert naming("MAP").search(views(window).pareto.sentence.text())
 
 
 def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
@@ -141,7 +142,7 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
             seen.append(at.objectName() or at.text())
         assert seen == names
     tools = {
-        "tests": "Run to compare with",
+        "tests": "Reference run",
         "stability": "similarity Jaccard",
     }
     for key, name in tools.items():

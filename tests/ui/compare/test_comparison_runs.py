@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QListWidget
 from waiting import wait_until
 from windows import finish, settle, write_folds
+from wording import naming
 
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
@@ -46,7 +47,7 @@ def test_three_methods_are_run_in_the_background_and_stand_in_the_table(
     window.workspace.show_page("compare")
     window.commands["comparison"].trigger()
     assert asked[0].startswith("5 runs, ")
-    assert "rule of thumb" in asked[0]
+    assert naming("rough estimate").search(asked[0])
     assert len(window.runs.records) == 3
     wait_until(lambda: not window.runs.busy)
     settle(window)
@@ -59,10 +60,10 @@ def test_three_methods_are_run_in_the_background_and_stand_in_the_table(
 def test_the_time_is_estimated_from_the_runs_there_are(window: MainWindow) -> None:
     finish(window)
     dialog = window.comparison.dialog()
-    assert dialog.work().startswith("1 run, 6 units: about ")
-    assert dialog.work().endswith(", as fast as in the finished runs.")
+    assert naming("1 run 6 fits").search(dialog.work())
+    assert dialog.work().endswith(", estimated from finished runs.")
     tick(dialog.methods)
-    assert dialog.work() == "Nothing to run: tick a method and data."
+    assert dialog.work() == "Nothing to run: select a method and data."
     assert not dialog._run.isEnabled()
     dialog.deleteLater()
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import open_window, settle
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.significance import compare_runs
@@ -180,10 +181,10 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     look(window, "tests")
     assert [(row.key, row.role, row.differs) for row in paired(window)] == [
         (1, "reference", ""),
-        (2, "left out", "left out: measured by trec_eval, not by LETOR 4.0"),
+        (2, "left out", "left out: measured by the convention trec_eval, not LETOR 4.0"),
         (3, "left out", "left out: on fold 1, not on folds 1, 2"),
     ]
-    assert views(window).caption() == "no other run can be paired with the reference"
+    assert views(window).caption() == "no other run shares the folds of the reference"
 
 
 def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
@@ -277,8 +278,8 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
     assert {row.feature for row in view.table.rows()} == one | two
     facts = dict(fact_texts(view.facts))
     assert facts["Jaccard"] == f"{jaccard:.2f}"
-    assert facts["chosen by all folds"] == str(len(one & two))
-    assert view.warning.text().startswith("With 2 folds the interval is too short")
+    assert facts["selected by all folds"] == str(len(one & two))
+    assert naming("2 folds 73 %").search(view.warning.text())
     view.index.setFocus()
     view.index._group.buttons()[1].click()
     assert view.plot.axes.title.startswith(("Kuncheva", "Lustgarten"))
@@ -297,4 +298,4 @@ def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWi
     run_with(window, folds=(), method="rankrls", parameters={})
     settle(window)
     assert view.table.rows() == []
-    assert views(window).caption().endswith("takes all features")
+    assert naming("RankRLS all features").search(views(window).caption())

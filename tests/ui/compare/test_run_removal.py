@@ -9,19 +9,18 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QPushButton
+from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
 from windows import finish, open_window, settle, slowly, write_folds
+from wording import naming
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
@@ -61,14 +60,11 @@ def test_delete_asks_first_and_ctrl_z_brings_the_run_back(
         before, second, file = listed(window), window.runs.record(2), file_of(window)
         window.workspace.show_page("compare")
         with monkeypatch.context() as no:
-            no.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
+            no.setattr(Question, "ask", lambda *_: False)
             press_delete(window, 2)
         assert listed(window) == before
         press_delete(window, 2)
-        assert questions == [
-            "Run 2, Greedy RankRLS on Small, will not be listed any more. "
-            "Until the study is closed this can be undone."
-        ]
+        assert len(questions) == 1 and naming("Delete 2 Greedy RankRLS Small").search(questions[0])
         assert listed(window) == {key: before[key] for key in (1, 3)}
         assert second not in window.runs.records
         settle(window)
@@ -160,7 +156,7 @@ def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
         record = window.runs.records[0]
         wait_until(lambda: record.units_done)
         remove_by_menu(window, 1)
-        assert "It is not finished, and is stopped." in questions[0]
+        assert naming("Stop delete 1").search(questions[0])
         assert listed(window) == {}
         assert not window.runs.busy
         assert window.status.text() == "Run 1 is removed"

@@ -17,16 +17,11 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 
 
 @pytest.fixture
-def panel(app, theme):
-    made = RunsPanel(theme)
-    made.resize(1200, 240)
-    made.show()
+def panel(theme, stage):
+    made = stage(RunsPanel(theme), 1200, 240)
     made.activateWindow()
     QCoreApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
+    return made
 
 
 def cells(panel):
@@ -66,7 +61,7 @@ def test_the_table_shows_them(panel):
     assert "tick" not in panel.table.rows_as_csv().splitlines()[0].split(",")  # it is for the eye
     assert "data" not in row  # they do not differ
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
-    assert row["over single"] == "+0.4500"
+    assert row["gain over best single"] == "+0.4500"
     assert panel.caption() == "MQ2008 · 2 folds · test part, mean over folds"
     assert "parameters" not in row
 
@@ -151,9 +146,13 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
     )
     first, second = cells(panel)
     assert (first["difference"], first["p (Holm)"]) == ("+0.0250", "0.0400")
-    assert first["95 % paired"] == f"−{-found.low:.4f} … +{found.high:.4f}"
+    assert first["95 % interval (paired)"] == f"−{-found.low:.4f} … +{found.high:.4f}"
     assert first["better / equal / worse"] == "2 / 1 / 1"
-    assert (second["difference"], second["95 % paired"], second["p (Holm)"]) == ("–", "reference", "–")
+    assert (second["difference"], second["95 % interval (paired)"], second["p (Holm)"]) == (
+        "–",
+        "reference",
+        "–",
+    )
 
 
 def test_the_filter_shows_the_runs_with_all_its_words(panel):
@@ -176,7 +175,7 @@ def test_columns_are_hidden_and_runs_of_a_method_stand_together(panel):
     panel._fill_menu()
     actions = {action.text(): action for action in panel._menu.actions()}
     assert not actions["MAP"].isChecked()
-    actions["Runs of a method together"].toggle()
+    actions["Group runs by method"].toggle()
     actions["MAP"].toggle()
     assert [(row["run"], "MAP" in row) for row in cells(panel)] == [("1", True), ("3", True), ("2", True)]
 

@@ -5,31 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from described_rows import rows, show_data, write
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle
+from wording import naming
 
-from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
-
-
-def rows(window: MainWindow) -> list[DescribedFeature]:
-    return window.sections.data.statistics.table.rows()
-
-
-def show_data(window: MainWindow) -> None:
-    window.workspace.show_page("data")
-    wait_until(lambda: rows(window) and rows(window)[0].quality)
-
-
-def write(window: MainWindow, row: int, key: str, text: str) -> None:
-    """Do what the editor of a cell does."""
-    model = window.sections.data.statistics.table.rows_model
-    column = [c.key for c in model.columns].index(key)
-    model.setData(model.index(row, column), text)
 
 
 def select(window: MainWindow, *numbers: int) -> None:
@@ -60,13 +45,13 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert [row.group for row in rows(window)[:4]] == ["Body", "", "Body", ""]
         select(window, 1, 3)
         window.commands["group"].trigger()
-        assert asked[0] == ["Group of 2 features; empty for none:", "", "Body"]
+        assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
         assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2, 4)}
         note, group = window.sections.data.statistics.table.row_actions(rows(window)[0])
         assert (note.text(), group.text()) == ("Note…", "Group…")
         select(window, 0)
         group.trigger()
-        assert asked[1] == [f"Group of {rows(window)[0].name}; empty for none:", "Body", "", "Clicks"]
+        assert asked[1] == [f"Group of {rows(window)[0].name}. Leave empty for no group:", "Body", "", "Clicks"]
         window.session.undo.undo()
         assert dict(window.session.plan.groups) == {"Body": (1, 3)}
         window.session.undo.redo()
@@ -107,15 +92,12 @@ def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
         settle(window)
 
 
-def test_without_a_selected_row_a_sentence_says_where_to_select(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        show_data(window)
-        select(window)
-        QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
-        assert "select rows of the table of features on the Data page" in window.notice.text()
-        settle(window)
+def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWindow) -> None:
+    show_data(window)
+    select(window)
+    QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert naming("Data").search(window.notice.text())
+    settle(window)
 
 
 def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Path, folds: Path) -> None:
@@ -136,47 +118,40 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
         settle(window)
 
 
-def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        finish(window)
-        note = window.sections.method.form._groups
-        assert note.isHidden()
-        window.session.change("groups", groups={"Body": (1, 3)})
-        assert not note.isHidden()
-        assert note.text().startswith("Groups: Body (2). A group of features is one step, compared by")
-        window.session.change("method", method="gas", parameters={})
-        assert "GAS selects feature by feature" in note.text()
-        n = len(window.runs.records)
-        window.commands["run"].trigger()
-        wait_until(lambda: "GAS selects feature by feature" in window.notice.text())
-        finish(window)
-        assert not any(record.paths for record in window.runs.records[n:])
-        settle(window)
+def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(window: MainWindow) -> None:
+    finish(window)
+    note = window.sections.method.form._groups
+    assert note.isHidden()
+    window.session.change("groups", groups={"Body": (1, 3)})
+    assert not note.isHidden()
+    assert note.text().startswith("Groups: Body (2). A group of features is one step, compared by")
+    window.session.change("method", method="gas", parameters={})
+    assert naming("GAS").search(note.text())
+    n = len(window.runs.records)
+    window.commands["run"].trigger()
+    wait_until(lambda: naming("GAS").search(window.notice.text()))
+    finish(window)
+    assert not any(record.paths for record in window.runs.records[n:])
+    settle(window)
 
 
-def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        finish(window)
-        session = window.session
-        session.change("groups", groups={"Body": (1, 3)})
-        session.toggle("pinned", 3)
-        assert session.plan.parameters["pinned"] == (3,)
-        wait_until(
-            lambda: (
-                {1, 3}
-                <= {row.feature_id for row in window.sections.inspect.features.table.rows() if row.pinned}
-            )
+def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWindow) -> None:
+    finish(window)
+    session = window.session
+    session.change("groups", groups={"Body": (1, 3)})
+    session.toggle("pinned", 3)
+    assert session.plan.parameters["pinned"] == (3,)
+    wait_until(
+        lambda: (
+            {1, 3} <= {row.feature_id for row in window.sections.inspect.features.table.rows() if row.pinned}
         )
-        session.toggle("pinned", 1)
-        assert session.plan.parameters["pinned"] == ()
-        session.toggle("pinned", 1)
-        session.toggle("banned", 3)
-        assert session.plan.parameters["pinned"] == ()
-        assert session.plan.parameters["banned"] == (3,)
-        session.open(session.dataset, "elsewhere")
-        assert not session.plan.groups
-        settle(window)
+    )
+    session.toggle("pinned", 1)
+    assert session.plan.parameters["pinned"] == ()
+    session.toggle("pinned", 1)
+    session.toggle("banned", 3)
+    assert session.plan.parameters["pinned"] == ()
+    assert session.plan.parameters["banned"] == (3,)
+    session.open(session.dataset, "elsewhere")
+    assert not session.plan.groups
+    settle(window)

@@ -5,29 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from described_rows import rows, show_data, write
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle
+from wording import naming
 
-from rankstudio.ui.data.described_features import DescribedFeature
-from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
-
-
-def rows(window: MainWindow) -> list[DescribedFeature]:
-    return window.sections.data.statistics.table.rows()
-
-
-def show_data(window: MainWindow) -> None:
-    window.workspace.show_page("data")
-    wait_until(lambda: rows(window) and rows(window)[0].quality)
-
-
-def write(window: MainWindow, row: int, key: str, text: str) -> None:
-    """Do what the editor of a cell does."""
-    model = window.sections.data.statistics.table.rows_model
-    column = [c.key for c in model.columns].index(key)
-    model.setData(model.index(row, column), text)
 
 
 def test_a_name_is_the_same_everywhere_and_at_the_next_start(
@@ -62,7 +46,7 @@ def test_names_come_from_a_file_and_what_is_none_is_refused(
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
         window.names.read(other)
-        assert "names of other features" in window.notice.text()
+        assert naming("names features").search(window.notice.text())
         window.names.read(folds)
         assert str(folds) in window.notice.text()
         window.names.read(solr)
@@ -84,7 +68,7 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
         assert dict(window.session.plan.parameters["costs"]) == {1: 2.5}
         assert rows(window)[0].cost == 2.5
         write(window, 0, "cost", "free")
-        assert "expected a number greater than 0" in window.notice.text()
+        assert naming("0 number").search(window.notice.text())
         assert rows(window)[0].cost == 2.5
         window.session.undo.undo()
         assert rows(window)[0].cost == 1.0

@@ -1,51 +1,27 @@
-import numpy as np
 import pytest
 from hands import fact_texts
+from panel_data import documents
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import describe_fold
 from rankstudio.ui.data.facts import features_row, label_rows
 from rankstudio.ui.data.panel import DataPanel
 
 
-def make_part(sizes, seed=0, labels=3):
-    rng = np.random.default_rng(seed)
-    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    m = int(ptr[-1])
-    X = rng.normal(size=(m, 3))
-    X[:, 1] = 5.0
-    return RankingDataset(
-        X=X,
-        y=(np.arange(m) % labels).astype(np.float64),
-        query_ptr=ptr,
-        query_ids=tuple(f"q{i}" for i in range(len(sizes))),
-        feature_ids=np.array([7, 8, 9]),
-        feature_names=("BM25 of body", "IDF of body", "PageRank"),
-        comments=tuple(f"#docid = D{i}" for i in range(m)),
-    )
-
-
 @pytest.fixture
 def dataset():
     folds = tuple(
-        Fold(n, make_part((1000, 2), n), make_part((3,), n), make_part((2, 2), n)) for n in (1, 2, 3)
+        Fold(n, documents((1000, 2), n), documents((3,), n), documents((2, 2), n)) for n in (1, 2, 3)
     )
     return FoldedDataset("MQ-tiny", None, folds, "letor4")
 
 
 @pytest.fixture
-def panel(app, theme):
-    made = DataPanel(theme)
-    made.resize(280, 330)
-    made.show()
-    yield made
-    made.clear()
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
+def panel(theme, stage):
+    return stage(DataPanel(theme), 280, 330)
 
 
 def buttons(panel):
@@ -108,16 +84,16 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
 
 
 def test_a_single_file_has_no_folds_to_choose_from(panel):
-    panel.show_dataset(FoldedDataset("one", None, (Fold(1, make_part((4, 5))),), "mslr"))
+    panel.show_dataset(FoldedDataset("one", None, (Fold(1, documents((4, 5))),), "mslr"))
     assert not panel._folds.isVisible()
     assert fact_texts(panel._facts)[0] == ("train", "9")
     panel.clear()
     assert fact_texts(panel._facts) == []
-    assert panel._name.text() == "Nothing is open"
+    assert panel._name.text() == "No data open"
 
 
 def test_many_labels_are_put_together_without_losing_a_document():
-    part = make_part((40,), labels=20)
+    part = documents((40,), labels=20)
     summary = describe_fold(FoldedDataset("x", None, (Fold(1, part),)), 1)
     rows = label_rows(summary)
     assert len(rows) == 6
@@ -127,7 +103,7 @@ def test_many_labels_are_put_together_without_losing_a_document():
 
 
 def test_constant_features_are_named_in_the_tooltip():
-    summary = describe_fold(FoldedDataset("x", None, (Fold(1, make_part((4, 5))),)), 1)
+    summary = describe_fold(FoldedDataset("x", None, (Fold(1, documents((4, 5))),)), 1)
     row = features_row(3, summary)
     assert "8 IDF of body" in row.tooltip
     assert features_row(3, None).note == ""

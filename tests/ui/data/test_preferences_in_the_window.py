@@ -10,6 +10,7 @@ from dropped_files import drop
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle
+from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.preferences import sample_preferences
@@ -51,7 +52,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     window.commands["open_preferences"].trigger()
     wait_until(lambda: bool(window.session.plan.preferences))
     form = window.sections.method.form
-    assert "Learns from the preferences of clicks.csv" in form._preferences.text()
+    assert naming("clicks.csv").search(form._preferences.text())
 
     view = window.sections.data.panel.preferences
     window.session.look_at(1)
@@ -78,13 +79,13 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     before = window.runs.records[0].paths[1, 0].steps[-1].coef
     assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
     tests, row = window.models.permutations, window.sections.run.curves.chance
-    assert "documents of preferences exchanged" in row.sentence.text()
+    assert naming("documents preferences").search(row.sentence.text())
     window.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None)
     window.commands["stop"].trigger()
     assert tests.band is not None and window.current.model is not None
     np.testing.assert_allclose(tests.band.observed, window.current.model.path.criterion, rtol=1e-12)
-    assert "repetitions with the documents of preferences exchanged within" in row.sentence.text()
+    assert naming("documents preferences").search(row.sentence.text())
 
     plan_file = tmp_path / "plan.toml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(plan_file), ""))
@@ -135,10 +136,10 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
     window.preferences.open(str(preferences))
     wait_until(lambda: bool(window.session.plan.preferences))
     window.session.change("another method", method="fsmrank", parameters={})
-    assert "learns from relevance labels" in window.sections.method.form._preferences.text()
+    assert naming("FSMRank preferences").search(window.sections.method.form._preferences.text())
     window.commands["run"].trigger()
     wait_until(lambda: window.runs.records and not window.runs.busy)
-    assert "not from preferences" in window.runs.records[0].failure
+    assert "cannot learn from preferences" in window.runs.records[0].failure
 
 
 def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
@@ -146,7 +147,7 @@ def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferenc
         said: list[str] = []
         empty.preferences.failed.connect(said.append)
         empty.open_path(str(preferences))
-        assert said == ["Preferences are between documents: open their data first."]
+        assert said == ["Preferences refer to documents: open the data first."]
 
 
 def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
+from panel_data import documents
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
@@ -17,23 +17,6 @@ from rankstudio.engine.data.summary import describe_fold
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.statistics_panel import StatisticsPanel
 from rankstudio.ui.style.theme import Theme
-
-
-def documents(sizes: tuple[int, ...]) -> RankingDataset:
-    rng = np.random.default_rng(0)
-    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    m = int(ptr[-1])
-    X = rng.normal(size=(m, 3))
-    X[:, 1] = 5.0
-    return RankingDataset(
-        X=X,
-        y=(np.arange(m) % 3).astype(np.float64),
-        query_ptr=ptr,
-        query_ids=tuple(f"q{i}" for i in range(len(sizes))),
-        feature_ids=np.array([7, 8, 9]),
-        feature_names=("BM25 of body", "IDF of body", "PageRank"),
-        comments=tuple(f"#docid = D{i}" for i in range(m)),
-    )
 
 
 @pytest.fixture

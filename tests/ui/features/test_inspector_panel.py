@@ -101,7 +101,7 @@ def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(a
         ("alone", "MAP", "NDCG@10"),
         ("train", "0.4712", "0.2203"),
         ("test", "0.4000", "–"),
-        ("with what is selected", "r"),
+        ("with the selected features", "r"),
         ("BM25 <b> (7)", "0.61"),
         ("TF (9)", "−0.33"),
         ("all of them, R²", "0.44"),

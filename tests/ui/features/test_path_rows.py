@@ -5,12 +5,14 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.features.path_rows import Arrivals, columns, path_rows
 from rankstudio.ui.style.fonts import font
 
+UNIT = Unit(1, 0, ParameterCombination())
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
 
@@ -31,7 +33,7 @@ def path():
     unit = Unit(
         1, 0, ParameterCombination({"regularization": 1.0, "pinned": (30,), "banned": (20,)}, values=(1.0,))
     )
-    return PathResult(unit, steps, {"MAP": np.array([0.4, 0.5, 0.45])}, divisor=10)
+    return PathResult(unit, HeldSteps(steps), {"MAP": np.array([0.4, 0.5, 0.45])}, divisor=10)
 
 
 def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
@@ -61,7 +63,7 @@ def test_a_measure_that_was_not_computed_is_not_invented(path):
 def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
     path = PathResult(
         Unit(1, 0, ParameterCombination({"regularization": 1.0}, values=(1.0,))),
-        (step(1, [0, 1, 2, 3], [0.1, -0.9, 0.5, 0.0], 0.7),),
+        HeldSteps((step(1, [0, 1, 2, 3], [0.1, -0.9, 0.5, 0.0], 0.7),)),
         {"MAP": np.array([0.4])},
         divisor=10,
     )
@@ -80,7 +82,11 @@ def test_of_iterations_the_last_one_tells_the_features():
     )
     measures = {"MAP": np.array([0.4, 0.5])}
     path = PathResult(
-        Unit(1, 0, ParameterCombination()), steps, measures, divisor=1, step_kind=StepKind.ITERATIONS
+        UNIT,
+        HeldSteps(steps),
+        measures,
+        divisor=1,
+        step_kind=StepKind.ITERATIONS,
     )
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
     assert [(r.rank, r.feature_id, r.weight) for r in rows] == [(1, 10, -0.7), (2, 30, 0.4)]
@@ -96,9 +102,7 @@ def test_rounds_tell_a_feature_when_it_first_comes():
         step(3, [2, 0], [0.8, 0.2], 0.6, 0.7),
     )
     measures = {"MAP": np.array([0.4, 0.5, 0.6])}
-    path = PathResult(
-        Unit(1, 0, ParameterCombination()), steps, measures, divisor=1, step_kind=StepKind.ROUNDS
-    )
+    path = PathResult(UNIT, HeldSteps(steps), measures, divisor=1, step_kind=StepKind.ROUNDS)
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
     assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 30, True), (2, 10, False)]
     assert [r.after for r in rows] == [0.4, 0.6]
@@ -111,7 +115,7 @@ def test_features_that_come_together_have_a_rank_each(path):
         step(1, [3, 1], [0.1, -0.6], 0.9, 1.3),
         step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9),
     )
-    several = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.array([0.4, 0.5])}, divisor=10)
+    several = PathResult(UNIT, HeldSteps(steps), {"MAP": np.array([0.4, 0.5])}, divisor=10)
     rows = path_rows(several, IDS, NAMES, "MAP", 0)
     assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]
 
@@ -134,14 +138,14 @@ def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
         Step(k, columns[:k], np.linspace(0.1, 1, n), 1.0 / k, np.zeros(0), before=1.0)
         for k in range(1, n + 1)
     )
-    path = PathResult(Unit(1, 0, ParameterCombination()), steps, {"MAP": np.linspace(0, 1, n)}, divisor=10)
+    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.linspace(0, 1, n)}, divisor=10)
     Column.looked_up = 0
     rows = path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1)
     assert [row.feature_id for row in rows] == list(range(1, n + 1))
     assert Column.looked_up <= 6 * n
     arrivals = Arrivals()
     for k in range(1, n + 1):
-        grown = PathResult(path.unit, steps[:k], {"MAP": np.zeros(k)}, divisor=10)
+        grown = PathResult(path.unit, HeldSteps(steps[:k]), {"MAP": np.zeros(k)}, divisor=10)
         assert len(arrivals.of(grown)) == k
     Column.looked_up = 0
     assert path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1, arrivals)[-1].feature_id == n
@@ -151,7 +155,7 @@ def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
 def test_what_is_known_of_one_path_is_not_taken_for_another(path):
     other = PathResult(
         Unit(1, 1, ParameterCombination()),
-        (step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3)),
+        HeldSteps((step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3))),
         {},
         divisor=10,
         step_kind=StepKind.FEATURES,

@@ -24,13 +24,13 @@ def sentences(
 
 def test_a_cluster_names_what_could_stand_for_its_feature_and_what_it_costs():
     group = SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),))
-    assert sentences(group) == [("a (10) or 30 or 40", "|r| ≥ 0.95; c (30) for 10: +0.0004 per document")]
+    assert sentences(group) == [("a (10), 30 or 40", "|r| ≥ 0.95; c (30) for 10: +0.0004 per document")]
 
 
 def test_a_large_cluster_is_cut():
     group = SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),))
     assert sentences(group) == [
-        ("a (10) or 20 or 30 or 40 or 50 or 60 and 2 more", "|r| ≥ 0.90; b (20) for 10: no change")
+        ("a (10), 20, 30, 40, 50 or 60 and 2 more", "|r| ≥ 0.90; b (20) for 10: no change")
     ]
 
 
@@ -58,8 +58,8 @@ def test_without_a_criterion_there_is_only_likeness_and_the_reason():
     group = SubstituteGroup((0,), (2,), 0.95, (Swap(0, 2, 0.95, NAN),))
     alone = SubstituteGroup((5,), (), NAN, (Swap(5, 2, 0.001, NAN),))
     assert sentences(group, alone, why=NO_SWAPS) == [
-        ("a (10) or 30", "|r| ≥ 0.95; c (30) is nearest to 10, r = 0.95"),
-        ("f (60) alone", "no feature that is not selected is like it"),
+        ("a (10) or 30", "|r| ≥ 0.95; c (30) is most similar to 10 (r = 0.95)"),
+        ("f (60) alone", "no unselected feature is similar"),
         ("", NO_SWAPS),
     ]
 
@@ -68,9 +68,9 @@ def test_a_feature_that_is_nearest_to_several_is_named_once():
     swaps = (Swap(0, 2, 0.95, NAN), Swap(1, 2, 0.91, NAN), Swap(3, 4, -0.9, NAN))
     assert sentences(SubstituteGroup((0, 1, 3), (2, 4), 0.9, swaps)) == [
         (
-            "a (10) and b (20) and d (40) or 30 or 50",
-            "|r| ≥ 0.90; c (30) is nearest to 10 (r = 0.95), 20 (r = 0.91); "
-            "e (50) is nearest to 40, r = −0.90",
+            "a (10), b (20) and d (40), 30 or 50",
+            "|r| ≥ 0.90; c (30) is most similar to 10 (r = 0.95), 20 (r = 0.91); "
+            "e (50) is most similar to 40 (r = −0.90)",
         )
     ]
 
@@ -113,16 +113,14 @@ def test_features_that_nothing_is_like_share_a_sentence():
     lonely = [SubstituteGroup((c,), (), NAN, (Swap(c, 2, 0.0, NAN),)) for c in (5, 6)]
     group = SubstituteGroup((0, 1), (), 0.92, (Swap(0, 2, 0.0, NAN), Swap(1, 2, 0.0, NAN)))
     assert sentences(lonely[0], group, lonely[1]) == [
-        ("a (10) and b (20)", "|r| ≥ 0.92 between them; no feature that is not selected is like it"),
-        ("2 features alone", "60, 70: no feature that is not selected is like it"),
+        ("a (10) and b (20)", "|r| ≥ 0.92 between them; no unselected feature is similar"),
+        ("2 features without substitutes", "60, 70: no unselected feature is similar"),
     ]
 
 
 def test_where_every_feature_is_selected_none_is_left():
     groups = [SubstituteGroup((c,), (), NAN, ()) for c in (5, 6)]
-    assert sentences(*groups) == [
-        ("2 features alone", "60, 70: every feature is selected, and none is left to come in")
-    ]
+    assert sentences(*groups) == [("2 features without substitutes", "60, 70: all features are selected")]
 
 
 def test_groups_are_named_and_swapped_as_a_whole():

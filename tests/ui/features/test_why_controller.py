@@ -117,7 +117,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     assert window.current.model.x_value == 2
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
-    wait_until(lambda: inspect.profile.why_title.text() == "Why not with k = 2")
+    wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
     assert any("closest at step" in text for text in texts(window))
     why.panel.plot.flush()
     assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1

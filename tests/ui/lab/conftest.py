@@ -14,9 +14,8 @@ from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture(autouse=True)
-def own_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the studies of each test in a folder of its own."""
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+def own_studies(shelf_folder: Path) -> Path:
+    return shelf_folder
 
 
 @pytest.fixture

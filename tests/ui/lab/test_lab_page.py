@@ -11,7 +11,8 @@ from lab_hands import press, write
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import open_window, settle
+from windows import settle
+from wording import naming
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.ui.background.simulation import SimulationState
@@ -19,7 +20,7 @@ from rankstudio.ui.export.items import export_items, plot_figures
 from rankstudio.ui.lab.tabs import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
-from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
 
 
 def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
@@ -124,8 +125,8 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
     (figure,) = (f for p, f in plot_figures(window.models, window.sections) if p is lab.deviations.plot)
-    assert figure.name == "lab-auc" and "two normal classes: 20 examples" in figure.caption
-    assert "500 training sets; seed 0, RankStudio" in figure.caption
+    assert figure.name == "lab-auc" and naming("20 examples").search(figure.caption)
+    assert naming("500 RankStudio").search(figure.caption)
     assert "greedy" not in figure.caption.lower()
     path = tmp_path / "deviations.csv"
     export_plot(lab.deviations.plot, path)
@@ -171,18 +172,17 @@ def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
 
 def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
     window.commands["guide"].trigger()
-    assert window.help._heading() == "Lab"
+    assert window.help._place() == PAGES_OF_THE_WINDOW["lab-page"]
     assert window.help.guide is not None
     window.help.guide.close()
 
 
-def test_the_window_closes_while_it_simulates(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        window.commands["page_lab"].trigger()
-        lab = window.sections.lab.auc
-        write(lab.form, repetitions=100_000)
-        press(lab.form.start)
-        wait_until(lambda: lab.found is not None)
+def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
+    window.commands["page_lab"].trigger()
+    lab = window.sections.lab.auc
+    write(lab.form, repetitions=100_000)
+    press(lab.form.start)
+    wait_until(lambda: lab.found is not None)
 
 
 def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, lab: AucTab) -> None:

@@ -44,12 +44,14 @@ def test_every_estimator_of_the_engine_is_described() -> None:
 def test_the_furthest_one_is_named_with_the_reason() -> None:
     said = deviations_sentence(summary((0.01, -0.06, -0.02), (0.10, 0.15, 0.12)), AUC)
     assert said == (
-        "Leave-one-out, pooled is 0.06 too low on average: models lean against the examples that they lack, "
-        "and their scores are compared. Leave-one-out, pooled scatters most (sd 0.150), leave-pair-out least "
-        "(sd 0.100)."
+        "Leave-one-out, pooled is 0.06 too low on average: models are biased against held-out "
+        "examples, and their scores are compared. Leave-one-out, pooled varies most (sd 0.150), "
+        "leave-pair-out least (sd 0.100)."
     )
     said = deviations_sentence(summary((0.0, 0.06), (0.1, 0.1)), AUC)
-    assert said.startswith("Leave-one-out, pooled is 0.06 too high on average. All scatter alike (sd 0.100")
+    assert said.startswith(
+        "Leave-one-out, pooled is 0.06 too high on average. All have a similar standard deviation (0.100"
+    )
 
 
 def test_what_may_be_chance_is_not_called_too_low() -> None:

@@ -38,7 +38,7 @@ from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
-from test_visible_words import texts
+from seen_texts import texts
 from waiting import wait_until
 from windows import open_window, settle
 
@@ -140,7 +140,7 @@ def test_keys_kinds_and_titles_of_the_engine_are_german_too(said: dict[str, dict
     assert isinstance(palette, list) and isinstance(sections, list)
     assert "Öffnen…   (Befehl · Strg+O)" in palette
     assert not [text for text in palette if "command" in text or "Ctrl" in text]
-    assert sections[:3] == ["Frage und Notizen", "Daten", "Was ausgeführt wurde"]
+    assert sections[:3] == ["Frage und Notizen", "Daten", "Verfahren und Parameter"]
     assert german["error"] == "Fehler: !"
     assert str(german["tip"]).endswith("(Strg+6)")
 

@@ -17,7 +17,7 @@ def found(source: str) -> list[str]:
 @pytest.mark.parametrize(
     ("source", "texts"),
     [
-        ('label.setText("Nothing is open")', ["Nothing is open"]),
+        ('label.setText("No data open")', ["No data open"]),
         ('label.setText(f"fold {number}")', ["fold {}"]),
         ('return "ahead of" if better else "behind"', ["ahead of"]),
         ('word = "ahead of" if better else "behind"', ["ahead of", "behind"]),
@@ -34,7 +34,7 @@ def test_what_a_user_reads_is_found(source: str, texts: list[str]) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        'label.setText(tr("Nothing is open"))',
+        'label.setText(tr("No data open"))',
         'label.setText(tr("fold {number}").format(number=number))',
         'label.setText(trn("{n} run", "{n} runs", n).format(n=n))',
         'named(label, "data-name", role="muted")',

@@ -21,60 +21,53 @@ def entries(window: MainWindow) -> dict[str, bool]:
     return {action.text().replace("&", ""): action.isChecked() for action in actions if action.isCheckable()}
 
 
-def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        finish(window)
-        assert list(entries(window).values()) == [True, False, False]
-        window.session.change("another seed, which changes nothing", seed=1)
-        processes = window.commands.submenus["backend"].actions()[1]
-        processes.trigger()
-        assert list(entries(window).values()) == [False, True, False]
-        finish(window)
-        here, there = window.runs.records
-        assert here.state is there.state is RunState.DONE
-        assert here.result is not None
-        assert there.result is not None
-        assert metrics_table(here.result) == metrics_table(there.result)
-        for place, path in here.paths.items():
-            assert [s.coef.tobytes() for s in path.steps] == [
-                s.coef.tobytes() for s in there.paths[place].steps
-            ]
-        window.session.look_at(1)
-        settle(window)
-        curves = window.sections.run.curves
-        drawn = curves.validation_plot.family[1].ys
-        assert list(drawn) == there.paths[1, 1].validation["MAP"].tolist()
-        assert window.current.model is not None
+def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(window: MainWindow) -> None:
+    finish(window)
+    assert list(entries(window).values()) == [True, False, False]
+    window.session.change("another seed, which changes nothing", seed=1)
+    processes = window.commands.submenus["backend"].actions()[1]
+    processes.trigger()
+    assert list(entries(window).values()) == [False, True, False]
+    finish(window)
+    here, there = window.runs.records
+    assert here.state is there.state is RunState.DONE
+    assert here.result is not None
+    assert there.result is not None
+    assert metrics_table(here.result) == metrics_table(there.result)
+    for place, path in here.paths.items():
+        assert [s.coef.tobytes() for s in path.steps] == [s.coef.tobytes() for s in there.paths[place].steps]
+    window.session.look_at(1)
+    settle(window)
+    curves = window.sections.run.curves
+    drawn = curves.validation_plot.family[1].ys
+    assert list(drawn) == there.paths[1, 1].validation["MAP"].tolist()
+    assert window.current.model is not None
 
 
-def test_a_run_on_processes_is_paused_and_stopped_at_once(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.backend.select(PROCESSES)
-        long = {"max_iter": 10_000, "n_restarts": 1000}
-        window.session.change("a long unit", method="coordinate-ascent", parameters=long)
-        window.commands["run"].trigger()
-        record = window.runs.records[-1]
-        wait_until(lambda: record.working is not None and "waiting" in record.working.what)
-        window.commands["pause"].trigger()
-        assert record.state is RunState.PAUSED
-        window.commands["stop"].trigger()
-        wait_until(lambda: record.state.ended, seconds=10)
-        assert record.state is RunState.CANCELLED
-        assert not record.failure
-        settle(window)
+def test_a_run_on_processes_is_paused_and_stopped_at_once(window: MainWindow) -> None:
+    window.models.backend.select(PROCESSES)
+    long = {"max_iter": 10_000, "n_restarts": 1000}
+    window.session.change("a long unit", method="coordinate-ascent", parameters=long)
+    window.commands["run"].trigger()
+    record = window.runs.records[-1]
+    wait_until(lambda: record.working is not None and "waiting" in record.working.what)
+    window.commands["pause"].trigger()
+    assert record.state is RunState.PAUSED
+    window.commands["stop"].trigger()
+    wait_until(lambda: record.state.ended, seconds=10)
+    assert record.state is RunState.CANCELLED
+    assert not record.failure
+    settle(window)
 
 
-def test_step_by_step_is_always_here(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
-        window.models.backend.select(PROCESSES)
-        window.commands["step"].trigger()
-        record = window.runs.records[-1]
-        wait_until(lambda: any(record.growing.values()))
-        assert len(next(iter(record.growing.values()))) == 1
-        window.commands["stop"].trigger()
-        wait_until(lambda: record.state.ended)
+def test_step_by_step_is_always_here(window: MainWindow) -> None:
+    window.models.backend.select(PROCESSES)
+    window.commands["step"].trigger()
+    record = window.runs.records[-1]
+    wait_until(lambda: any(record.growing.values()))
+    assert len(next(iter(record.growing.values()))) == 1
+    window.commands["stop"].trigger()
+    wait_until(lambda: record.state.ended)
 
 
 def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
@@ -101,7 +94,7 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
         wait_until(lambda: window.runs.records and not window.runs.busy)
         record = window.runs.records[-1]
         assert record.state is RunState.FAILED
-        assert record.failure.startswith("tcp://127.0.0.1:1: no scheduler answers")
+        assert record.failure.startswith("tcp://127.0.0.1:1: ")
         assert record.failure in window.notice.text()
     again = ExecutionBackend(Settings(tmp_path / "config"))
     assert (again.choice, again.address) == ("tcp://127.0.0.1:1", "tcp://127.0.0.1:1")

@@ -35,25 +35,25 @@ def test_nothing_is_ranked_when_another_measure_is_looked_at(
     assert all("RR" in fold.test for fold in measured.folds.values())
 
 
-@pytest.mark.parametrize("look", [("measure", "ERR"), ("measure", "P@5"), ("convention", "ranklib")])
 def test_what_is_offered_is_measured_before_it_is_looked_at(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch, look: tuple[str, str]
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish(window)
     record = window.runs.records[0]
-    shown = window.models.measured.view(record)
+    views = [window.models.measured.view(record)]
 
     def refuse(*_: object) -> None:
         raise AssertionError("it is measured")
 
     monkeypatch.setattr(remeasurement.Remeasurement, "_fold", refuse)
-    what, key = look
-    window.session.show_measure(key) if what == "measure" else window.measurement.look_by(key)
-    settle(window)
-    measured = window.models.measured.view(record)
-    assert measured.complete
-    assert measured is not shown
-    assert measured.folds
+    show, look_by = window.session.show_measure, window.measurement.look_by
+    for look, key in ((look_by, "ranklib"), (look_by, "letor4"), (show, "ERR"), (show, "P@5")):
+        look(key)
+        settle(window)
+        views.append(window.models.measured.view(record))
+        assert views[-1].complete
+        assert views[-1] is not views[-2]
+        assert views[-1].folds
 
 
 def test_nothing_is_ranked_while_a_run_works_and_each_run_is_ranked_once(

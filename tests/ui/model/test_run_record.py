@@ -29,5 +29,4 @@ def test_a_stopped_path_is_kept_in_less_memory_with_the_same_bits() -> None:
         assert (old.number, old.selected, old.criterion) == (new.number, new.selected, new.criterion)
         np.testing.assert_array_equal(old.coef, new.coef)
         np.testing.assert_array_equal(old.candidates, new.candidates)
-    kept = {id(rows): rows.n_bytes for step in after.steps for rows in vars(step)["_in_rows"].values()}
-    assert sum(kept.values()) < 0.75 * held
+    assert sum(rows.n_bytes for rows in after.steps.rows.values()) < 0.75 * held

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
-from rankstudio.ui.page.page import Page, column, row
+from rankstudio.ui.page.page import Page, Splitter, column, row
 from rankstudio.ui.process.settings import Settings
 
 
@@ -50,3 +50,20 @@ def test_what_is_damaged_is_not_believed(page: Page, tmp_path: Path) -> None:
         assert page.width() == 1200
         assert all(0 <= size <= 1200 for found in sizes(page).values() for size in found)
         assert all(sum(found) > 700 for found in sizes(page).values())
+
+
+def test_what_was_never_seen_is_not_remembered(app: QApplication, tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
+    unseen = Page("some", row("rows", (QWidget(), QWidget()), (0, 1), (300, 900)))
+    unseen.save(settings)
+    assert settings.text("sizes/rows") == ""
+    unseen.deleteLater()
+
+
+def test_what_is_hidden_keeps_the_size_that_is_remembered(page: Page, tmp_path: Path) -> None:
+    settings, below = Settings(tmp_path), page.findChild(Splitter, "below")
+    page.save(settings)
+    kept = settings.text("sizes/below")
+    below.widget(0).hide()
+    page.save(settings)
+    assert settings.text("sizes/below") == kept

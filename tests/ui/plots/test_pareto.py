@@ -87,11 +87,12 @@ def test_the_markers_have_their_run_s_colour_and_the_front_is_drawn_in_full(plot
 
 def test_a_mark_for_one_that_is_best_and_suggested_at_once(plot):
     plot.set_spots(
-        [Spot(3, 0.5, NAN, 0, "run 1 · RankRLS", "k = 3")], Marks((0,), 0, 0, (0.5,), "not told apart")
+        [Spot(3, 0.5, NAN, 0, "run 1 · RankRLS", "k = 3")],
+        Marks((0,), 0, 0, (0.5,), "not significantly worse"),
     )
     plot.flush()
     plot.hover(plot.frame().point(3, 0.5))
-    assert plot.box.lines()[-1].text == "best, and the choice by “not told apart”"
+    assert plot.box.lines()[-1].text == "best, and choice by “not significantly worse”"
     assert plot.box.lines()[2].value == "0.5000"
 
 

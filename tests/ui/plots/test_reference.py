@@ -1,23 +1,6 @@
 """The level that curves are compared with: the best single feature."""
 
-import numpy as np
-import pytest
 from PySide6.QtTest import QTest
-
-from rankstudio.ui.plots import CurvesPlot
-
-KS = np.arange(1, 47)
-
-
-@pytest.fixture
-def plot(theme, stage):
-    made = CurvesPlot(theme, "validation MAP")
-    stage(made, 480, 300)
-    made.set_family(range(3), ["λ = 2⁰", "λ = 2¹", "λ = 2²"], (1, 46))
-    for key in range(3):
-        made.set_curve(key, KS, 0.4 + 0.05 * key + 0.0005 * KS)
-    made.flush()
-    return made
 
 
 def row_at(plot, y):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+from processes import started
 from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent
 from shiboken6 import isValid
 from windows import open_window
@@ -57,16 +55,7 @@ print(deleted_by)
 
 def test_garbage_of_qt_is_deleted_by_the_thread_of_the_window(tmp_path: Path) -> None:
     """A worker that makes many objects has Python search for garbage, and does not delete what is Qt's."""
-    environment = {**os.environ, "RANKSTUDIO_CONFIG_DIR": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=True,
-        timeout=120,
-    )
-    assert (done.stdout, done.stderr) == ("{True}\n", "")
+    assert started(PROGRAM, tmp_path) == ("{True}\n", "")
 
 
 def models() -> list[QAbstractItemModel]:

@@ -73,7 +73,7 @@ def test_objects_of_qt_are_not_unpacked(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    with pytest.raises(OutputError, match="could not be kept"):
+    with pytest.raises(OutputError, match="could not be stored"):
         Settings(blocked / "below").save_plan(PLAN)
 
 

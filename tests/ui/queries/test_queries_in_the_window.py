@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QPolygonF
 from PySide6.QtTest import QTest
+from queries_page import look, run_with, two_runs, values
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
-from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries import ablation_feeder
@@ -33,31 +33,6 @@ def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
         yield made
 
 
-def run_with(window: MainWindow, **changes: object) -> None:
-    window.session.change("editing", **changes)
-    finish(window)
-
-
-def look(window: MainWindow) -> QueriesController:
-    """Go to the page as the keyboard does, and wait for all that is computed there."""
-    QTest.keyClick(window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
-    assert window.workspace.page == "queries"
-    settle(window)
-    return window.sections.queries
-
-
-def two_runs(window: MainWindow) -> QueriesController:
-    finish(window)
-    run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
-    return look(window)
-
-
-def values(window: MainWindow, key: int) -> list[float]:
-    """What a run has kept of each query, over its folds, ascending."""
-    folds = window.runs.record(key).folds.values()
-    return sorted(np.concatenate([fold.per_query["MAP"] for fold in folds]))
-
-
 def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> None:
     finish(window)
     page = look(window)
@@ -68,54 +43,6 @@ def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> 
         assert mean == pytest.approx(fold.baseline.test["MAP"])
     assert "best single feature" in page.bar.b.currentText()
     assert [row.difference for row in rows] == sorted(row.difference for row in rows)
-
-
-def test_two_runs_have_in_every_query_what_they_have_kept_of_it(window: MainWindow) -> None:
-    page = two_runs(window)
-    rows = page.list.table.rows()
-    assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
-    assert sorted(row.a for row in rows) == values(window, 2)
-    assert sorted(row.b for row in rows) == values(window, 1)
-    plot = page.comparison.plot
-    worse = sum(row.difference < -1e-12 for row in rows)
-    assert plot.axes.x_label == f"MAP of A: better in {worse}"
-    assert f"of {len(rows)} queries." in page.comparison.sentence.text()
-    plot.flush()
-    assert plot.accessibleDescription()
-
-
-def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(window: MainWindow) -> None:
-    page = two_runs(window)
-    worst = page.list.table.rows()[0]
-    assert page.list.table.current() == worst
-    assert page.comparison.plot.chosen == 0
-    documents = page.documents.table.rows()
-    assert len(documents) == worst.n_documents
-    assert page.documents._title.text() == f"Query {worst.query_id}"
-    part = next(f for f in window.session.dataset.folds if f.number == worst.fold).test
-    rows = slice(part.query_ptr[worst.position], part.query_ptr[worst.position + 1])
-    for rank, value in (("rank_a", worst.a), ("rank_b", worst.b)):
-        order = {d.document.row: getattr(d.document, rank) for d in documents}
-        scores = [-order[i] for i in range(len(order))]
-        found = evaluate(part.y[rows], scores, np.zeros(len(scores)), measures=["MAP"])
-        assert found["MAP"] == pytest.approx(value)
-
-
-def test_two_chosen_documents_say_which_feature_decides(window: MainWindow) -> None:
-    page = two_runs(window)
-    table, found = page.documents.table, page.documents._query
-    first, last = found.documents[0], found.documents[-1]
-    selection = table.selectionModel()
-    rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-    selection.clearSelection()
-    for number in (0, len(found.documents) - 1):
-        selection.select(table.model().index(number, 0), rows)
-    text = page.documents.sentence.text()
-    position, _, _ = found.decisive_feature(0, len(found.documents) - 1)
-    assert text.startswith(f"In A {first.name} is first, ")
-    assert f" ahead of {last.name}: " in text
-    assert found.names[position] in text
-    assert f"place {first.rank_b}" in text
 
 
 def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
@@ -174,16 +101,6 @@ def test_a_click_picks_and_the_arrow_keys_move_on(window: MainWindow) -> None:
     assert plot.mode == SCATTER
 
 
-def test_queries_are_found_by_their_ids(window: MainWindow) -> None:
-    page = two_runs(window)
-    wanted = page.list.table.rows()[-1].query_id
-    QTest.keyClicks(page.list.field, wanted)
-    rows = page.list.table.rows()
-    assert rows
-    assert all(wanted in row.query_id for row in rows)
-    assert f"of {len(page.queries)}" in page.list.caption()
-
-
 def test_part_fold_and_measure_change_what_is_compared(window: MainWindow) -> None:
     page = two_runs(window)
     in_all = len(page.queries)
@@ -200,14 +117,6 @@ def test_part_fold_and_measure_change_what_is_compared(window: MainWindow) -> No
     settle(window)
     kept = window.runs.record(2).folds[window.session.fold].per_query["NDCG@10"]
     assert sorted(query.a for query in page.queries) == sorted(kept)
-
-
-def test_the_training_part_stands_beside_the_others(window: MainWindow) -> None:
-    page = two_runs(window)
-    assert [text for _, text in page.bar.part.options()] == ["test", "validation", "training"]
-    page.bar.part._buttons()[2].click()
-    folds = window.session.dataset.folds
-    wait_until(lambda: len(page.queries) == sum(fold.train.n_queries for fold in folds))
 
 
 def test_the_part_stays_when_the_seal_is_broken(window: MainWindow) -> None:
@@ -244,7 +153,7 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
 
 def test_without_a_run_the_page_says_what_to_do(window: MainWindow) -> None:
     page = look(window)
-    assert "run a method" in page.comparison.plot.placeholder
+    assert "Run a method" in page.comparison.plot.placeholder
     assert page.list.table.rows() == page.documents.table.rows() == []
 
 
@@ -309,7 +218,7 @@ def test_much_work_waits_to_be_asked(window: MainWindow, monkeypatch: pytest.Mon
     button = page.ablation.button
     assert button.isVisible()
     assert page.ablation.table.rows() == []
-    assert button.text().startswith("Learn ")
+    assert button.text().startswith("Train ")
     button.click()
     wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
     assert not button.isVisible()
@@ -345,26 +254,6 @@ def test_the_keyboard_stays_where_it_changes_part_and_folds(window: MainWindow) 
         assert choice._buttons() == before
 
 
-def test_everything_has_a_name_and_can_be_reached_by_tab(window: MainWindow) -> None:
-    page = two_runs(window)
-    reached = [page.bar.a, page.bar.b, page.comparison.plot, page.list.field]
-    reached += [panel.table for panel in (page.list, page.documents, page.ablation)]
-    for widget in reached:
-        assert widget.accessibleName()
-        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-
-
-def test_tables_and_plot_are_exported(window: MainWindow, tmp_path: Path) -> None:
-    page = two_runs(window)
-    items = {item.key: item for item in export_items(window.models, window.sections)}
-    for key in ("queries", "documents", "plot-queries"):
-        assert items[key].unavailable == ""
-        items[key].write(tmp_path / f"{key}.csv")
-        lines = (tmp_path / f"{key}.csv").read_text(encoding="utf-8").splitlines()
-        rows = page.documents.table.rows() if key == "documents" else page.queries
-        assert len(lines) == len(rows) + 1
-
-
 def test_of_models_that_the_study_did_not_keep_it_says_so(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,7 +268,7 @@ def test_without_a_run_one_sentence_leads_to_a_run(window: MainWindow) -> None:
     page = look(window)
     panels = page.comparison, page.list, page.documents, page.ablation
     assert page.empty.isVisible()
-    assert "run a method" in page.empty.sentence.text()
+    assert "Run a method" in page.empty.sentence.text()
     assert not any(panel.isVisible() for panel in (*panels, page.bar))
     page.empty.button.setFocus()
     QTest.keyClick(page.empty.button, Qt.Key.Key_Space)

@@ -10,17 +10,12 @@ NAMES = ("TF of body", "TF of anchor", "BM25 of anchor", "LMIR.DIR of whole docu
 
 
 @pytest.fixture
-def form(app, theme):
-    made = MethodForm(theme)
+def form(theme, stage):
+    made = stage(MethodForm(theme), 280, 700)
     made.set_features(IDS, NAMES)
-    made.resize(280, 700)
-    made.show()
     made.activateWindow()
     QCoreApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
+    return made
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_a_step_without_candidates_shows_none(candidates):
     show(candidates, step(1, [0.9, 0.5, 0.7, 0.8], 1))
     show(candidates, step(2, [], 1))
     assert candidates.plot.is_empty()
-    assert candidates.plot.placeholder == "No candidates were compared at this step."
+    assert candidates.plot.placeholder == "This step compared no candidates."
     assert candidates.verdict.isHidden()
     assert candidates.accessibleName() == "Candidates at step 2"
 
@@ -97,7 +97,23 @@ def test_a_bar_that_is_clicked_is_told_by_its_feature(candidates):
 )
 def test_the_verdict_names_the_rival(values, expected):
     score = CandidateScore("score", "")
-    assert verdict(step_margin(score, step(1, values, 1)), NAMES) == expected
+    assert verdict(score, step_margin(score, step(1, values, 1)), NAMES) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([-0.4, -0.2, NAN, NAN], "twenty: no candidate lowers the error"),
+        ([0.0, -0.2, NAN, NAN], "twenty: no candidate lowers the error"),
+        ([-0.1, 0.2, NAN, NAN], "twenty: no other candidate lowers the error"),
+        ([0.2, -0.1, NAN, NAN], "twenty, though ten would lower the error"),
+        ([0.4, 0.5, NAN, NAN], "twenty, ahead of ten by 20 %"),
+    ],
+)
+def test_no_lead_is_told_where_a_candidate_does_not_lower_the_criterion(values, expected):
+    score = CandidateScore("drop in error", "", ScoreSource.CRITERION)
+    taken = step(1, 1.0 - np.array(values), 1)
+    assert verdict(score, step_margin(score, taken), NAMES) == expected
 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):
@@ -125,12 +141,12 @@ def test_cells_are_picked_and_a_cleared_map_is_empty(heat):
 def test_the_map_of_two_grids_marks_the_best_cell_and_names_its_axes(heat):
     grids = ["2⁰", "2¹"], ["2⁻²", "2⁻⁴", "2⁻⁶"]
     values = np.array([[0.1, 0.2, NAN], [0.3, 0.4, 0.5]])
-    heat.show_grids(*grids, values, (1, 2), "left-out MAP", ("γ", "λ"), ["k"])
-    assert heat.caption() == "each cell at its best k · click a cell to choose its model"
+    heat.show_grids(*grids, values, (1, 2), "leave-query-out MAP", ("γ", "λ"), ["k"])
+    assert heat.caption() == "each cell with its best k · click a cell to choose its model"
     assert heat.accessibleName() == "γ × λ"
-    assert heat.plot.summary() == "left-out MAP, best 0.5000 at λ = 2⁻⁶ · γ = 2¹"
+    assert heat.plot.summary() == "leave-query-out MAP, best 0.5000 at λ = 2⁻⁶ · γ = 2¹"
     figure = heat.plot.figure()
-    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "left-out MAP")
+    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
     assert (figure.marked, figure.mark_label) == (((0, 2),), "best")
     assert heat.plot.numbers()[0] == ["γ", "λ = 2⁻²", "λ = 2⁻⁴", "λ = 2⁻⁶"]
 
@@ -174,7 +190,7 @@ def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatPanel) -> None
     heat.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "γ × λ"
-    assert heat.plot.placeholder == "Every combination that a run has tried is shown here."
+    assert heat.plot.placeholder == "Every combination of parameters of a run appears here."
     heat.offer(((SIZES, "λ × k"),), both=False, left_out=False)
     heat.clear()
-    assert heat.accessibleName() == "λ × k" and "combination and k" in heat.plot.placeholder
+    assert heat.accessibleName() == "λ × k" and "combination of parameters and k" in heat.plot.placeholder

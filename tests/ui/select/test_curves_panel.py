@@ -16,14 +16,10 @@ KS = [1, 2, 3]
 
 
 @pytest.fixture
-def panel(app, theme):
-    made = CurvesPanel(theme)
-    made.resize(800, 320)
+def panel(theme, stage):
+    made = stage(CurvesPanel(theme), 800, 320)
     made.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3, "leave-query-out error per document")
-    yield made
-    made.close()
-    made.deleteLater()
-    QCoreApplication.sendPostedEvents()
+    return made
 
 
 def shown(plot):
@@ -221,7 +217,7 @@ def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choos
     for key in (0, 1):
         values = {"MAP": [0.3, 0.5, 0.4], "leave-query-out MAP": [0.1 + key, 0.2, 0.35]}
         panel.set_path(key, [1, 2, 3], [0.9, 0.8, 0.7], values)
-    plot, name = panel.validation_plot, "left-out queries, selection not repeated"
+    plot, name = panel.validation_plot, "left-out queries, selected with them"
     plot.flush()
     assert name not in plot.numbers()[0]
     panel.select(1, 2)
@@ -248,7 +244,7 @@ def test_without_a_validation_part_left_out_queries_have_the_plot(panel):
     panel.add_step(0, 6, 0.5, {"leave-query-out MAP": 0.4})
     panel.add_step(1, 6, 0.5, {"leave-query-out MAP": 0.6})
     assert not panel.validation_plot.isHidden()
-    assert panel.validation_plot.axes.title == "left-out MAP"
+    assert panel.validation_plot.axes.title == "leave-query-out MAP"
     assert panel.validation_plot.numbers()[1] == [[6, 0.4, 0.6]]
     panel.select(1, 6)
     assert panel.validation_plot._note[1] == "left-out MAP 0.6000"

@@ -10,6 +10,7 @@ from compare_page import run_with
 from PySide6.QtWidgets import QFileDialog
 from waiting import wait_until
 from windows import settle
+from wording import naming
 
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.ui.features.features_panel import FeaturesPanel
@@ -41,7 +42,7 @@ def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path:
         window.workspace.show_page(page)
         settle(window)
     (path, *_) = window.workspace.findChildren(FeaturesPanel)
-    assert "it has no features, and so no path" in path.table.placeholder
+    assert naming("features path").search(path.table.placeholder)
     window.session.change("another method", method="rankrls", parameters={})
     assert not window.session.plan.scores
 
@@ -75,4 +76,4 @@ def test_what_does_not_fit_is_said(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("1\n")
     window.scores.read(tmp_path / "short.txt")
     wait_until(lambda: bool(said))
-    assert "expected one score for each document" in said[0] and not window.runs.records
+    assert naming("score document").search(said[0]) and not window.runs.records

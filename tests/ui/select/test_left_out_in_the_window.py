@@ -95,7 +95,7 @@ def test_the_map_is_written_as_a_table(window: MainWindow, kernel: RunRecord, tm
     assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
     assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
     figure = plot.figure()
-    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "left-out MAP")
+    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
     assert figure.mark_label == "chosen, best"
 
 
@@ -106,7 +106,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     chosen = record.folds[1].chosen
     plot = window.sections.run.curves.validation_plot
     plot.flush()
-    name = "left-out queries, selection not repeated"
+    name = "left-out queries, selected with them"
     header, rows = plot.numbers()
     assert header[-1] == name
     path = record.paths[1, chosen.unit.position]
@@ -131,7 +131,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     )
     heat = window.sections.run.heat
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
-    assert heat.caption() == "each cell at its best k · click a cell to choose its model"
+    assert heat.caption() == "each cell with its best k · click a cell to choose its model"
     window.session.look_at(1)
     click(heat.plot, 0, 1)
     model = window.current.model
@@ -159,9 +159,9 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         record = ran(window, method="kernel-rankrls", parameters=GRIDS, select_by=MAP)
         panel = window.sections.run.curves
         assert not panel.validation_plot.isHidden()
-        assert panel.validation_plot.axes.title == "left-out MAP"
+        assert panel.validation_plot.axes.title == "leave-query-out MAP"
         heat = window.sections.run.heat
         assert heat.isVisibleTo(window)
         assert heat.of.isHidden()
-        assert heat.plot.axes.title == "left-out MAP"
+        assert heat.plot.axes.title == "leave-query-out MAP"
         assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]

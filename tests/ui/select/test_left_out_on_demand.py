@@ -24,7 +24,7 @@ from rankstudio.ui.style.theme import Theme
 MAP = "leave-query-out MAP"
 GREEDY = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
 KERNEL = {"regularization": (0.25, 1.0, 4.0), "gamma": (0.5, 2.0), "n_basis": 20}
-NAME = "left-out queries, selection not repeated"
+NAME = "left-out queries, selected with them"
 
 
 def ran(window: MainWindow, **changes: Any) -> RunRecord:
@@ -153,7 +153,7 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow)
     asked(window)
     assert not heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
     pick_left_out(window)
-    assert heat.plot.axes.title == "left-out MAP"
+    assert heat.plot.axes.title == "leave-query-out MAP"
     measured(window)
     expected = chosen_by_it(window, record)
     found = heat.plot.values
@@ -179,7 +179,7 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
         assert panel.validation_plot.isHidden() and panel.left_out.isVisibleTo(window)
         asked(window)
         assert not panel.validation_plot.isHidden()
-        assert panel.validation_plot.axes.title == "left-out MAP"
+        assert panel.validation_plot.axes.title == "leave-query-out MAP"
         expected = chosen_by_it(window, record)
         assert [panel.validation_plot.family[at].ys for at in (0, 1)] == [expected[1, 0], expected[1, 1]]
 

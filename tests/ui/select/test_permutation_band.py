@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 from windows import finish, settle
+from wording import naming
 
 from rankstudio.engine.analysis.permutation.criterion_band import band_steps, single_plan
 from rankstudio.ui.main_window import MainWindow
@@ -29,7 +30,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     assert model is not None and plot.band is None
     grown: list[int] = []
     tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
-    assert row.button.text() == "More than chance?" and row.isVisible()
+    assert row.button.text() == "Permutation test…" and row.isVisible()
     row.button.click()
     assert row.button.text() == "Stop" and window.commands["stop"].isEnabled()
     wait_until(lambda: done(tests))
@@ -49,7 +50,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     np.testing.assert_array_equal(band.low, found.low)
     at = model.position
     assert f"p = {found.p_values[at]:.3g} at k = {model.x_value}" in row.sentence.text()
-    assert "more than chance" in row.sentence.text() and not row.button.isVisible()
+    assert "significant" in row.sentence.text() and not row.button.isVisible()
     assert "permuted there: 95 % from" in plot.summary()
     header, rows = plot.numbers()
     assert header[-4:] == ["permuted mean", "permuted low", "permuted high", "p"]
@@ -75,13 +76,13 @@ def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
     settle(window)
     tests, row = window.models.permutations, window.sections.run.curves.chance
     window.commands["chance"].trigger()
-    assert "So far" not in row.sentence.text()
+    assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
-    assert row.sentence.text().startswith("So far, ")
+    assert naming("of 999 permutations").search(row.sentence.text())
     window.commands["stop"].trigger()
     assert not tests.busy and tests.band is not None
     n = tests.band.n_permutations
-    assert row.sentence.text().startswith(f"Stopped at {n} of 999: ") and row.button.isVisible()
+    assert row.sentence.text().startswith(f"Stopped at {n} of 999 ") and row.button.isVisible()
     window.commands["chance"].trigger()
     wait_until(lambda: done(tests))
 

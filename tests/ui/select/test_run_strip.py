@@ -35,7 +35,7 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
 
     with open_window(theme, tmp_path / "config", folds, held) as window:
         strip = window.sections.strip
-        assert strip._state.text() == "No run yet: choose a method, then press Run."
+        assert strip._state.text() == "No run yet: choose a method and press Run."
         assert not strip._all.isEnabled()
         for seed in range(8):  # the same plan would not be taken again while it waits
             window.session.change("editing", seed=seed)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from rankstudio.engine.support.resources import guide
-from rankstudio.ui.shell.guide import GuideWindow
+from rankstudio.ui.shell.guide import GuideWindow, _slug
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES
 from rankstudio.ui.style.theme import Theme
 
@@ -47,7 +47,8 @@ def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(win
     assert any(block.text() == 'data = open_dataset("MQ2008")' for block in code)
     for above, below in pairwise(blocks(window)):
         room = above.blockFormat().bottomMargin() + below.blockFormat().topMargin()
-        assert (room == 0) == (above in code and below in code)
+        if above in code or below in code:
+            assert (room == 0) == (above in code and below in code)
     assert min(block.blockFormat().leftMargin() for block in code) > 0
 
 
@@ -61,10 +62,11 @@ def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(windo
     assert 0 < len(changes) < 10
 
 
-def test_every_place_of_the_window_has_its_heading() -> None:
-    text = guide("window.md").read_text(encoding="utf-8")
-    headings = {line.lstrip("#").strip() for line in text.splitlines() if line.startswith("#")}
-    assert {*PLACES.values(), *PAGES_OF_THE_WINDOW.values()} <= headings
+@pytest.mark.parametrize("place", sorted({*PLACES.values(), *PAGES_OF_THE_WINDOW.values()}))
+def test_every_place_of_the_window_has_its_heading(place: str) -> None:
+    page, _, slug = place.partition("#")
+    lines = guide(page).read_text(encoding="utf-8").splitlines()
+    assert not slug or slug in {_slug(line.lstrip("#")) for line in lines if line.startswith("#")}
 
 
 def test_a_link_to_a_heading_brings_it_to_the_top(window: GuideWindow) -> None:

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
+from wording import naming
 
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.style.theme import Theme
 
-
-@pytest.fixture(autouse=True)
-def own_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the studies of each test in a folder of its own."""
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
+pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
 def seal_text(window: MainWindow) -> str:
@@ -77,7 +74,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
-    assert "The test part is sealed" in text
+    assert naming("sealed").search(text)
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()

@@ -8,6 +8,7 @@ import pytest
 from experiment.small import ended
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
+from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import UnitFinished
@@ -20,9 +21,8 @@ from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def study(tmp_path: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study with a finished run and one that is not, which may not be written."""
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
     path = tmp_path / "disk" / "study.rankstudio"
     path.parent.mkdir()
     plan = Plan(str(write_folds(tmp_path / "Small")), parameters={"regularization": (1.0, 2.0)}, folds=(1,))
@@ -47,14 +47,14 @@ def test_its_runs_are_shown_and_nothing_is_written(
         done, left = window.runs.records
         assert done.state is RunState.DONE
         assert (left.state, left.units_done) == (RunState.UNFINISHED, 1)
-        assert "may not be written" in left.remark
-        assert window.notice.text().startswith(f"{study}: this study may not be written. Its runs are shown")
+        assert naming("1 of 2 read-only").search(left.remark)
+        assert window.notice.text().startswith(f"{study}: this study is read-only. Its runs are shown")
         assert not left.can_go_on
         assert not window.commands["go_on"].isEnabled()
         window.notice.dismiss()
 
         window.removal.ask(done)
-        assert window.notice.text().startswith(f"{study}: run 1 stays listed")
+        assert window.notice.text().startswith(f"{study}: run 1 stays in the list")
         assert (questions, len(window.runs.records)) == ([], 2)
         window.notice.dismiss()
 

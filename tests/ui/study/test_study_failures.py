@@ -12,7 +12,8 @@ import pytest
 from experiment import small
 from stored_runs import left_in_the_middle, written
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly, write_folds
+from windows import finish, open_window, settle, slowly
+from wording import naming
 
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -28,18 +29,7 @@ from rankstudio.ui.model.study_store import StudyStore, record_of
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
-
-@pytest.fixture(autouse=True)
-def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own for each test's studies without a name."""
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    return tmp_path / "user" / "studies"
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Small data that a test may change."""
-    return write_folds(tmp_path / "Small")
+pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
 def test_a_second_window_begins_a_study_of_its_own(theme: Theme, tmp_path: Path, data: Path) -> None:
@@ -56,7 +46,7 @@ def test_a_second_window_begins_a_study_of_its_own(theme: Theme, tmp_path: Path,
             assert second.models.study_store.path != first.models.study_store.path
             second.open_path(str(first.models.study_store.path))
             wait_until(second.notice.text)
-            assert "the study is in use by process" in second.notice.text()
+            assert naming("study process").search(second.notice.text())
             assert len(second.runs.records) == 1
         finish(first)
         assert len(first.runs.records) == 2
@@ -69,7 +59,7 @@ def test_runs_go_on_where_no_study_can_be_written_and_that_is_said_once(
     shelf_folder.write_text("a file where the folder should be")
     finish(window)
     assert window.runs.records[0].state is RunState.DONE
-    assert window.notice.text().startswith("Runs are not kept, and end with the window: ")
+    assert window.notice.text().startswith("Runs are not stored and are lost when the window closes: ")
     assert str(shelf_folder) in window.notice.text()
     assert window.notice.accessibleName().startswith("warning: ")
     window.notice.dismiss()
@@ -85,7 +75,7 @@ def test_a_full_disk_in_the_middle_stops_the_run_and_keeps_what_was_stored(
 
     def until_full(self, *given):  # type: ignore[no-untyped-def]
         if next(left, None) is None:
-            raise StoreError(f"{self.path}: the disk is full; what was stored before is safe.")
+            raise StoreError(f"{self.path}: the disk is full; data stored before are safe.")
         save(self, *given)
 
     monkeypatch.setattr(Study, "save_unit", until_full)
@@ -93,7 +83,7 @@ def test_a_full_disk_in_the_middle_stops_the_run_and_keeps_what_was_stored(
     wait_until(lambda: not window.runs.busy)
     record = window.runs.records[0]
     assert record.state is RunState.FAILED
-    assert window.notice.text().endswith("the disk is full; what was stored before is safe.")
+    assert window.notice.text().endswith("the disk is full; data stored before are safe.")
     assert len(record.paths) == 2
     monkeypatch.setattr(Study, "save_unit", save)
     window.commands["go_on"].trigger()
@@ -112,7 +102,7 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         window.open_path(study)
         wait_until(window.notice.text)
         assert str(data) in window.notice.text()
-        assert window.notice.text().endswith("The run is shown as it was stored.")
+        assert window.notice.text().endswith("The run is shown as stored.")
         [record] = window.runs.records
         assert window.runs.shown is record
         curves = window.sections.run.curves.plots()["validation"]
@@ -138,7 +128,7 @@ def test_data_that_changed_are_noticed(theme: Theme, tmp_path: Path, data: Path)
     with open_window(theme, tmp_path / "other", runner=slowly) as window:
         window.open_path(Settings(tmp_path / "config").text("study/file"))
         wait_until(window.notice.text)
-        assert window.notice.text().startswith(f"{file}: the file changed: recorded were ")
+        assert window.notice.text().startswith(f"{file}: the file changed: ")
         [record] = window.runs.records
         assert record.recorded is not None
         window.notice.dismiss()
@@ -161,7 +151,7 @@ def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
         wait_until(lambda: window.session.has_documents)
         [row] = window.sections.results.panel.rows()
         assert not row.can_go_on
-        assert "by RankStudio 0.0.1 · It was begun by RankStudio 0.0.1, here is" in row.message
+        assert naming("RankStudio 0.0.1").search(row.message)
         assert not window.commands["go_on"].isEnabled()
         settle(window)
 
@@ -188,9 +178,9 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
         assert window.current.model.step is other
         settle(window)
         assert window.notice.text() == ""
-        assert "keeps the best model" in window.sections.inspect.features._test.text()
+        assert naming("best model").search(window.sections.inspect.features._test.text())
         items = {item.key: item for item in export_items(window.models, window.sections)}
-        assert "keeps the best model" in items["model"].unavailable
+        assert naming("best model").search(items["model"].unavailable)
 
 
 def test_the_shelf_makes_files_of_different_names_within_a_minute(tmp_path: Path) -> None:
@@ -218,7 +208,7 @@ def test_a_damaged_run_says_so_and_can_go_on(tmp_path: Path) -> None:
     record = record_of(run, opened.versions)
     assert record.failure.startswith(f"{path}: run 1 is damaged (the results of fold 1)")
     assert (record.can_go_on, record.result) == (True, None)
-    assert sentence == f"{path}: what is stored of run 2 is damaged; please run it anew."
+    assert sentence.startswith(f"{path}: the stored results of run 2 are damaged")
 
 
 def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWindow) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from dropped_files import drop
-from PySide6.QtWidgets import QMessageBox
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
-from windows import finish, open_window, settle, slowly, write_folds
+from windows import finish, open_window, settle, slowly
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
@@ -21,19 +19,9 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
-
-@pytest.fixture(autouse=True)
-def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own for each test's studies without a name."""
-    monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
-    return tmp_path / "user" / "studies"
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Small data that a test may change."""
-    return write_folds(tmp_path / "Small")
+pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
 def stop_in_the_middle(window: MainWindow) -> RunRecord:
@@ -108,12 +96,12 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         window.restore()
         wait_until(lambda: window.session.dataset is not None and window.session.has_documents)
         wait_until(window.notice.text)
-        said = f"Greedy RankRLS on Small was left at {done} of 6 units."
+        said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
         assert window.notice.accessibleName().startswith("info: ")
         [row] = window.sections.results.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
-        assert row.message.startswith(f"{done} of 6 units · ")
+        assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
         window.notice._action.click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
@@ -183,10 +171,8 @@ def test_the_command_line_opens_a_study(theme: Theme, tmp_path: Path, data: Path
         settle(window)
 
 
-@pytest.mark.parametrize("content", [b"my thesis, not a study", b"SQLite format 3\0 and then nothing", b""])
-def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(
-    window: MainWindow, tmp_path: Path, content: bytes
-) -> None:
+def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWindow, tmp_path: Path) -> None:
+    content = b"SQLite format 3\0 and then nothing"
     finish(window)
     foreign = tmp_path / "foreign.rankstudio"
     foreign.write_bytes(content)
@@ -248,10 +234,8 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
 ) -> None:
     other = tmp_path / "other.rankstudio"
     Study.create(other).close()
-    answers: Iterator[QMessageBox.StandardButton] = iter(
-        (QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes)
-    )
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: next(answers))
+    answers = iter((False, True))
+    monkeypatch.setattr(Question, "ask", lambda *_: next(answers))
     with open_window(theme, tmp_path / "config", data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableWidget
 from waiting import wait_until
 from windows import finish, settle
+from wording import naming
 
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.ui.main_window import MainWindow
@@ -66,7 +67,7 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
     dialog = asked(empty)
     opened = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open)
     assert not opened.isEnabled()
-    assert "found no column of the query" in dialog._problem.text()
+    assert naming("column query").search(dialog._problem.text())
     box(dialog, "qid").setCurrentText("session")
     box(dialog, "label").setCurrentText("clicked")
     assert opened.isEnabled()
@@ -163,7 +164,7 @@ def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Pat
     drop(empty, path)
     button(asked(empty), QDialogButtonBox.StandardButton.Cancel)()
     wait_until(lambda: told)
-    assert "found no column of the query" in told[0]
+    assert naming("column query").search(told[0])
     assert empty.session.dataset is None
     settle(empty)
 

@@ -3,13 +3,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QPushButton
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QPushButton, QVBoxLayout, QWidget
+from waiting import wait_until
+from wording import naming
 
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.style.colors import DARK, LIGHT
 from rankstudio.ui.style.fonts import _FILES, family, font
 from rankstudio.ui.style.stylesheet import style_sheet
-from rankstudio.ui.style.theme import MODES, Theme
+from rankstudio.ui.style.theme import MODES, PER_TURN, Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
@@ -112,7 +114,7 @@ def test_the_font_is_inter_and_our_files_are_good(app):
     for name in _FILES:
         handle = QFontDatabase.addApplicationFont(str(resource("fonts", name)))
         assert "Inter" in QFontDatabase.applicationFontFamilies(handle)
-    assert "SIL OPEN FONT LICENSE" in resource("fonts", "Inter-LICENSE.txt").read_text()
+    assert naming("SIL OPEN FONT LICENSE").search(resource("fonts", "Inter-LICENSE.txt").read_text())
 
 
 def _named():
@@ -174,3 +176,22 @@ def test_completions_have_the_ground_of_a_panel_and_letters_that_stand_out(app, 
     assert len(seen) > 4, "letters"
     line.close()
     line.deleteLater()
+
+
+def test_the_screen_shows_the_new_colours_without_waiting_for_a_click(theme, stage):
+    page = QWidget()
+    column = QVBoxLayout(page)
+    for number in range(2 * PER_TURN):  # more than one turn styles
+        column.addWidget(QLabel(str(number)))
+    stage(page, 300, 300)
+    assert on_screen(page) == LIGHT.ground
+    page.update()  # a request to draw that comes while the window is held, as that of a pressed button
+    theme.set_mode("dark")
+    wait_until(lambda: not theme.waits)
+    QTest.qWait(0)
+    assert on_screen(page) == DARK.ground
+
+
+def on_screen(widget):
+    """Return the colour at the corner of a window as the screen has it: to grab the widget draws it anew."""
+    return widget.screen().grabWindow(widget.winId()).toImage().pixelColor(2, 2).name()

@@ -339,7 +339,7 @@ def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any
         if not all(len(line) for line in lines):
             return [], []
         return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
-    path = sight.path((fold, combination))
+    path = sight.path((fold, combination)) or record.left.get((fold, combination))
     if path is not None:
         ys = _ys(sight, plot, path)
         return path.x_values[: len(ys)], ys
@@ -361,7 +361,7 @@ def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
 
 def _shows_left_out(sight: Sight) -> bool:
     """Tell whether the plot says that it shows left-out queries: there is no validation part."""
-    return sight.window.sections.run.curves.validation_plot.axes.title.startswith("left-out")
+    return sight.window.sections.run.curves.validation_plot.axes.title.startswith("leave-query-out")
 
 
 def _map(sight: Sight) -> Iterator[Fault]:

@@ -28,7 +28,7 @@ if __name__ == "__main__":  # as a test it finds these by pytest's settings
     os.environ["LANGUAGE"] = "en"
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from walks.belonging import Truth, mismatches
 from walks.complaints import Complaints, Fault, listening
 from walks.stage import Places, Stage, write_places
@@ -36,6 +36,7 @@ from walks.steps import ACTS, Step, n_numbers, take
 
 from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Question
 
 LENGTH = 300
 """Steps of a walk: after so many a new window is opened."""
@@ -112,16 +113,16 @@ def _faults(complaints: Complaints, stage: Stage, truth: Truth) -> list[Fault]:
 @contextmanager
 def _unasked() -> Iterator[None]:
     """Answer every question with yes."""
-    before = QMessageBox.question
+    before = Question.ask
 
-    def answer(*_: QWidget | str) -> QMessageBox.StandardButton:
-        return QMessageBox.StandardButton.Yes
+    def answer(*_: QWidget | str) -> bool:
+        return True
 
-    QMessageBox.question = answer  # type: ignore[method-assign, assignment]
+    Question.ask = answer  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
-        QMessageBox.question = before  # type: ignore[method-assign]
+        Question.ask = before  # type: ignore[method-assign]
 
 
 def shortest(

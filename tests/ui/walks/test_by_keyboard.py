@@ -48,7 +48,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
         readings.seal_says(walked, text, part)
 
     def confirm(question: QMessageBox) -> None:
-        keys.press("Alt+Y")
+        keys.press("Alt+D")
 
     def remove(menu: QMenu) -> None:
         keys.choose(menu, "Remove from the table", then=confirm)

@@ -48,13 +48,13 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
 
     show_page(mouse, "compare")
     for text, part in ((readings.SEALED, "validation"), (readings.UNSEALED, "test")):
-        mouse.open_menu(walked.menuBar(), "View", "Seal the test part")
+        mouse.open_menu(walked.menuBar(), "View", "Seal test part")
         readings.seal_says(walked, text, part)
 
     table = found(TableView, "runs-table")
 
     def confirm(question: QMessageBox) -> None:
-        mouse.click(question.button(QMessageBox.StandardButton.Yes))
+        mouse.click(question.findChild(QPushButton, "question-do"))
 
     def remove(menu: QMenu) -> None:
         mouse.choose(menu, "Remove from the table", then=confirm)
@@ -68,7 +68,7 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
     assert file is not None
     mouse.open_menu(walked.menuBar(), "File", "New study")
     readings.runs_left(walked)
-    mouse.open_menu(walked.menuBar(), "File", "Open again", file.name)
+    mouse.open_menu(walked.menuBar(), "File", "Open recent", file.name)
     readings.runs_are_there(walked)
     readings.seal_says(walked, readings.UNSEALED, "test")
 

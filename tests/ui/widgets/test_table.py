@@ -230,6 +230,18 @@ def test_texts_that_are_cut_off_show_as_tooltips(table, monkeypatch):
     assert told == ["", "LMIR.DIR of whole document"]
 
 
+def test_names_that_do_not_fit_are_told_apart_by_their_ends(theme, stage):
+    columns = [Column("id", "id", width=40), Column("name", "feature", stretch=True)]
+    table = TableView(theme, columns, "names", identity=lambda row: row.id)
+    stage(table, 260, 120)
+    common = "Covered query term number of the whole "
+    pictures = []
+    for end in ("body", "title"):
+        table.set_rows([Feature(1, common + end, 0.0)])
+        pictures.append(table.grab().toImage())
+    assert pictures[0] != pictures[1]
+
+
 def test_rows_are_29_pixels_and_names_are_there_for_screen_readers(table):
     assert table.rowHeight(0) == table.horizontalHeader().height() == 29
     assert table.objectName() == "features-table"

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
+from wording import naming
 
 from rankstudio.engine.errors import OutputError
 
@@ -41,7 +42,8 @@ def test_latex_and_markdown_have_the_digits_that_are_shown(table, tmp_path):
     latex, markdown = (text.splitlines() for text in copied)
     assert r"\begin{tabular}{rllr}" in latex
     assert r"7 & BM25 of title & $-$0.31 & 9.0 \\" in latex
-    assert markdown[1:4:2] == ["| ---: | --- | --- | ---: |", "| 7 | BM25 of title | −0.31 | 9.0 |"]
+    cells = [[cell.strip(" -") for cell in line.split("|")[1:-1]] for line in markdown[1:4:2]]
+    assert cells == [[":", "", "", ":"], ["7", "BM25 of title", "−0.31", "9.0"]]
 
 
 def test_saving_takes_the_format_that_was_chosen(table, tmp_path, monkeypatch):
@@ -59,6 +61,6 @@ def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
         table.save_as()
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
-    assert len(said) == 1 and "b.csv could not be written" in said[0]
+    assert len(said) == 1 and naming("b.csv").search(said[0])
     with pytest.raises(OutputError):
         table.export(tmp_path / "no" / "b.csv")

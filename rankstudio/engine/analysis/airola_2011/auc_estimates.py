@@ -8,7 +8,7 @@ from typing import Any
 from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 PAIRS, ONE, POOLED, AVERAGED = (
     "leave-pair-out",
@@ -71,9 +71,9 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
         for at, estimator in enumerate(ESTIMATORS)
     )
     said = (
-        "10 features, λ = 1, two normal classes; the AUC of every model is known. Deviations are from the "
-        "AUC of the very model (conditional performance). Paper IV is in the thesis by its title alone: "
-        "these are the conclusions of section 5.4, not its figures.",
+        "Two normal classes with 10 features, λ = 1; the true AUC of each model is known. Deviations are "
+        "measured from the AUC of the individual model (conditional performance). The thesis lists Paper IV "
+        "by title only, so its conclusions in section 5.4 are checked, not its figures.",
         *(f"{'Holds' if holds else 'Does not hold'} here: {text}." for text, holds in _conclusions(found)),
     )
     return PrintedExperiment("Section 5.4", "deviation of AUC estimates from the AUC", _COLUMNS, rows, said)
@@ -89,26 +89,26 @@ def _conclusions(found: dict[str, Deviations]) -> list[tuple[str, bool]]:
     least = min(_of(few.conditional_sd, name) for name in ESTIMATORS)
     return [
         (
-            f"pooling has a clear negative bias ({ONE} {_of(none.bias, ONE):+.3f}, {POOLED} "
-            f"{_of(none.bias, POOLED):+.3f} without signal)",
+            f"pooling has a clear negative bias (without signal: {ONE} {_of(none.bias, ONE):+.3f}, {POOLED} "
+            f"{_of(none.bias, POOLED):+.3f})",
             _of(none.bias, ONE) < -NEARLY_UNBIASED,
         ),
         (
-            f"{PAIRS} is close to unbiased, with and without signal (at most {worst:.3f} away)",
+            f"{PAIRS} is nearly unbiased, with and without signal (bias at most {worst:.3f})",
             worst <= NEARLY_UNBIASED,
         ),
         (
-            f"averaging varies much on small data with few positives (sd {sd[AVERAGED]:.3f}, {PAIRS} "
+            f"averaging has a high variance on small data with few positives (sd {sd[AVERAGED]:.3f}, {PAIRS} "
             f"{sd[PAIRS]:.3f})",
             sd[AVERAGED] > sd[PAIRS] + ALIKE,
         ),
         (
-            f"{PAIRS} has as low a variance as the best of the others (sd {sd[PAIRS]:.3f}, the least "
+            f"the variance of {PAIRS} is as low as that of the best other estimate (sd {sd[PAIRS]:.3f}, best "
             f"{least:.3f})",
             sd[PAIRS] <= least + ALIKE,
         ),
         (
-            f"on several hundred examples averaging is as reliable (sd of the two {apart[100]:.4f} apart "
+            f"with several hundred examples averaging is as reliable (difference in sd {apart[100]:.4f} "
             f"with 100 examples, {apart[400]:.4f} with 400)",
             apart[400] <= ALIKE,
         ),

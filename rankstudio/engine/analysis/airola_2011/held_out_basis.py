@@ -8,11 +8,11 @@ from time import process_time
 import numpy as np
 
 from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.methods.kernels.basis import basis_rows
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 
 GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0
@@ -79,12 +79,12 @@ def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> Printe
     ratio = kept / removed
     chosen = [f"1e{np.argmin(one) - 9:+d}" for one in (removed, kept)]
     said = (
-        f"The parses of Paper III are not here: a query of {name} is in place of a sentence, a Gaussian "
-        f"kernel of γ = {GAMMA:g} in place of the graph kernel. {per_query} basis vectors a query, 10 folds "
+        f"The parses of Paper III are not available. Queries of {name} replace its sentences, and a Gaussian "
+        f"kernel with γ = {GAMMA:g} replaces its graph kernel; {per_query} basis vectors per query, 10 folds "
         "of queries.",
-        f"At the smallest λ the estimate with basis vectors kept is {ratio[0]:,.3g} times the correct one, "
-        f"at the greatest {ratio[-1]:,.3g} times (printed: almost four times, and no difference). The least "
-        f"error is at λ = {chosen[0]} with them removed and at {chosen[1]} with them kept.",
+        f"With basis vectors kept, the estimate is {ratio[0]:,.3g} times the correct one at the smallest λ "
+        f"and {ratio[-1]:,.3g} times at the greatest (printed: almost four times, no difference). The lowest "
+        f"error is at λ = {chosen[0]} with basis vectors removed and at {chosen[1]} with them kept.",
     )
     return PrintedExperiment(
         "Paper III, Figure 1",
@@ -137,7 +137,7 @@ def removal_time(
     return [
         PrintedExperiment(
             f"Paper III, Table {number}",
-            f"seconds of one processor, {way} on {name}",
+            f"processor time in seconds, {way} on {name}",
             _TIME_COLUMNS,
             tuple(rows[way]),
             _said(ways[way]),
@@ -161,8 +161,8 @@ def _said(fold: Ints) -> tuple[str, ...]:
     count = int(fold.max()) + 1
     timed = min(count, _QUERIES)
     return (
-        f"{timed} of {count} hold-outs were timed, and their seconds multiplied by {count / timed:.3g}. The "
-        "ratio is that of mapping all documents anew to removing the held-out basis vectors (Theorem 1).",
+        f"{timed} of {count} hold-outs were timed and scaled by {count / timed:.3g}. The ratio compares a "
+        "new map of all documents with removing the held-out basis vectors (Theorem 1).",
     )
 
 

@@ -32,8 +32,8 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     }
     turned = all(relevant < 0 < every for relevant, every in weights.values())
     said = (
-        "With the relevant pairs alone the weight is negative and both are in the right order; the four "
-        f"irrelevant pairs turn its sign{'' if turned else ' with some of the costs only'}, as printed."
+        "With only the relevant pairs, the weight is negative and both pairs are ordered correctly. The four "
+        f"irrelevant pairs reverse its sign{'' if turned else ' with some costs only'}, as printed."
     )
     return PrintedExperiment(
         "Paper I, Figure 2",

@@ -77,9 +77,9 @@ def cost_rows(
 def _said(results: Mapping[str, RunResult]) -> Iterator[str]:
     n = int((~np.isnan(results[REFERENCE].per_query(MEASURE))).sum())
     yield (
-        "BioInfer and Jester are not here: their numbers are of other data, and only the order of the rows "
-        f"can be compared. p are of Wilcoxon's signed ranks over {n:,} test queries that have a pair, "
-        f"against {REFERENCE}, corrected by Holm for the other rows."
+        "BioInfer and Jester are not available: the printed numbers are from other data, so only the order "
+        f"of the rows can be compared. p: Wilcoxon signed-rank test against {REFERENCE} over {n:,} test "
+        "queries that have a pair, with Holm correction for the other rows."
     )
     pairs = [(name, name.removesuffix(ALL_PAIRS)) for name in results if name.endswith(ALL_PAIRS)]
     tested = family([compare_with(results[every], results[own], MEASURE) for every, own in pairs])
@@ -89,9 +89,9 @@ def _said(results: Mapping[str, RunResult]) -> Iterator[str]:
     ]
     harmful = sum(one.test.mean_difference > 0 and one.p_wilcoxon_holm < ALPHA for one in tested)
     yield (
-        f"Pairs of different queries change the error by {', '.join(changes)}, p by Wilcoxon corrected by "
-        f"Holm for the {len(pairs)}: clearly more error in {harmful} of {len(pairs)}. In the printed "
-        "parse ranking they are harmful with each cost."
+        f"Pairs across queries change the error by {', '.join(changes)} (Wilcoxon with Holm correction for "
+        f"{len(pairs)}): significantly more error in {harmful} of {len(pairs)}. In the printed parse ranking "
+        "they are harmful with each cost."
     )
 
 
@@ -118,19 +118,17 @@ def ohsumed_rows(
             agrees.append(agree)
         rows.append((name, value, ours, "✓" if same and agree else None))
     why = (
-        "These are the 25 features of LETOR 2.0, so that cells should agree; what the paper leaves open is "
-        "read as: graded training labels, λ by the graded disagreement error of the validation part. By the "
-        "disagreement error of 2 against 0 and 1 is another reading, which was not tried."
+        "The data have the 25 features of LETOR 2.0, so cells should agree. Settings that the paper does not "
+        "specify: graded training labels, and λ chosen by the graded disagreement error on the validation "
+        "part. Choosing λ by the disagreement error of 2 against 0 and 1 was not tried."
         if same
-        else f"Table 3 is of LETOR 2.0 with {_LETOR2_FEATURES} features, these data have "
-        f"{dataset.n_features}: no cell need agree, and ours stand beside the printed ones for comparison "
-        "alone."
+        else f"Table 3 uses LETOR 2.0 with {_LETOR2_FEATURES} features, but these data have "
+        f"{dataset.n_features}. Cells are not expected to agree; our values are for comparison only."
     )
     pairs = (
-        "All pairs are those of different queries and those with the same score besides the relevant ones, "
-        "as section 5.3 says."
+        "All pairs: the relevant pairs, pairs across queries and pairs with equal scores, as in section 5.3."
     )
-    said = why, pairs, "A pair with equal scores is an error here, as in (1).", *_rounds_said(results)
+    said = why, pairs, "A pair with equal scores counts as an error, as in (1).", *_rounds_said(results)
     return PrintedExperiment(
         "Paper I, Table 3",
         "disagreement error on Ohsumed, label 2 against 0 and 1",
@@ -146,9 +144,9 @@ def _rounds_said(results: Mapping[str, RunResult]) -> Iterator[str]:
     if boosted is not None:
         rounds = ", ".join(str(fold.chosen.step.number) for fold in boosted.folds)
         yield (
-            "The paper does not tell how many rounds RankBoost has: of "
-            f"{boosted.plan.parameters['n_rounds']} those are taken at which the graded disagreement error "
-            f"of the validation part is least, {rounds} in the folds."
+            "The paper does not specify the number of RankBoost rounds. Up to "
+            f"{boosted.plan.parameters['n_rounds']} were run; the graded disagreement error on the "
+            f"validation part selected {rounds} in the folds."
         )
 
 

@@ -19,10 +19,10 @@ from rankstudio.engine.analysis.simulation.learners import (
     folds_of_queries,
 )
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 _MEASURE, _BASIS = "AUC", 10  # basis vectors of a query
 _FOLDS = 5
@@ -96,11 +96,11 @@ def split_queries(
     most, error = max(row[5:7] for row in rows)
     said = (
         f"{n_queries} training queries, drawn {repetitions} times; the truth is the AUC on all other "
-        "queries. Folds of documents rank the documents of one fold, a fifth of a query; beside them folds "
-        "of queries rank such fifths, too, and what splitting queries adds is in the last columns.",
-        f"Splitting queries estimates up to {most:.3f} (± {error:.3f}) more. The corpora of the printed "
-        "examples (parse ranking: 0.7 in place of 0.3 Kendall's τ_b; protein interactions: up to 0.18 "
-        "F-score) are not here.",
+        "queries. Folds of documents rank a fifth of each query. For comparison, folds of queries also rank "
+        "such fifths; the last columns show the effect of splitting queries.",
+        f"Splitting queries increases the estimate by up to {most:.3f} (± {error:.3f}). The corpora of the "
+        "printed examples are not available (parse ranking: Kendall's τ_b of 0.7 instead of 0.3; protein "
+        "interactions: up to 0.18 F-score).",
     )
     return PrintedExperiment(
         "Section 5.5", f"queries split between folds, on {dataset.name}", _COLUMNS, tuple(rows), said

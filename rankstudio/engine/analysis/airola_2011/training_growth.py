@@ -47,15 +47,15 @@ def training_growth(
     rows = tuple((m, *(value for name in old for value in (ours[name][m], old[name].get(m)))) for m in sizes)
     told = [f"{name} {_exponent(ours[name])} here, {_exponent(old[name])} as printed" for name in old]
     said = (
-        "Reuters' set acq is not here: documents are simulated, two normal classes with as large a share of "
-        "positive ones. Of the printed times only the growth can be compared.",
-        f"Time grows as m^e between {_LEAST:,} documents and the most, e = {'; '.join(told)}. The printed "
-        "RankSVM listed pairs; this one learns on the Nyström map of all documents, as the paper proposes "
-        "after the table.",
+        "The Reuters data set acq is not available. Documents are simulated from two normal classes with the "
+        "same share of positives, so only the growth of the printed times can be compared.",
+        f"From {_LEAST:,} documents up, time grows as m^e with e = {'; '.join(told)}. The printed RankSVM "
+        "enumerates pairs; ours trains on the Nyström map of all documents, as the paper proposes after the "
+        "table.",
     )
     return PrintedExperiment(
         "Paper I, Table 1",
-        "training time with a Gaussian kernel, in seconds of one processor",
+        "training time with a Gaussian kernel, processor time in seconds",
         _COLUMNS,
         rows,
         said,

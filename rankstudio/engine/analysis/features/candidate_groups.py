@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, among, candidate_names
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.steps import Step
@@ -52,7 +53,7 @@ class CandidateGroups:
         """Return a path with the standing columns alone selected and compared."""
         if self.columns.trivial:
             return path
-        return replace(path, steps=tuple(self._step(step) for step in path.steps))
+        return replace(path, steps=HeldSteps([self._step(step) for step in path.steps]))
 
     def correlations(self, features: Floats) -> Floats:
         """Return correlations of features, shape (n, n), with those of candidates where their columns stand.

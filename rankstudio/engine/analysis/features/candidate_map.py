@@ -272,6 +272,15 @@ def step_margin(
     return _margin(score, step.number, feature, values, np.flatnonzero(rivals))
 
 
+def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
+    """Tell whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
+
+    Against a candidate that is worth nothing it is always 100 %, and between two that raise the criterion it
+    is a share of what does harm.
+    """
+    return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
+
+
 def _margin(score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints) -> Margin:
     own = float(values[feature])
     if not rivals.size or not np.isfinite(own):

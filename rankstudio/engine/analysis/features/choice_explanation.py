@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_map import Margin, shares, step_margin
+from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use, shares, step_margin
 from rankstudio.engine.analysis.features.choice_context import ChoiceContext
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
 
@@ -61,10 +61,10 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     elif inside:
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
-        title = tr("Why at step {step}").format(step=margin.number)
+        title = tr("Why it was selected at step {step}").format(step=margin.number)
         sentences = [_lead(context, margin), _first_rank(context, feature, margin.number)]
     else:
-        title = tr("Why not with k = {size}").format(size=context.size)
+        title = tr("Why it is not in the model with k = {size}").format(size=context.size)
         sentences = [_later(context, feature), _closest(context, feature, correlations)]
         sentences.append(_displaced(context, feature, correlations))
     if not inside:
@@ -77,63 +77,62 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     """Say what a feature was taken for, and how far ahead of whom it was."""
     score = context.score
     if np.isnan(margin.score):
-        return tr("It came without a comparison: no other candidate was left that could change a ranking.")
+        return tr(
+            "It was selected without a comparison: no other remaining candidate could change a ranking."
+        )
     if score.least and margin.rival is not None:
         return _dropped_next(context, margin, margin.rival)
     said = _worth(score, margin.score)
     if margin.rival is None:
-        return tr("{said}; it was the last candidate.").format(said=said)
-    if score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0:
+        return tr("{said}; it was the only candidate left.").format(said=said)
+    if lead_without_use(score, margin):
         return _lead_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
     if margin.share == 0:
-        return tr("{said}, the same as {rival}: the first in the file was taken.").format(
+        return tr("{said}, tied with {rival}: the first one in the file was selected.").format(
             said=said, rival=rival
         )
     if margin.share < 0:
-        return tr("{said}. {rival} was ahead by {share}: pins, costs or a limit decided.").format(
+        return tr("{said}. {rival} was ahead by {share}, but pins, costs or a limit decided.").format(
             said=said, rival=rival, share=percent(-margin.share)
         )
     text = tr("{said}, ahead of {rival} by {share}.")
     if margin.share < TOSS_UP:
-        text = tr("{said}, ahead of {rival} by {share}: a toss of a coin.")
+        text = tr("{said}, ahead of {rival} by {share}: a near tie.")
     return text.format(said=said, rival=rival, share=percent(margin.share))
 
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Say what a feature was taken for where it or its rival did not lower the criterion.
-
-    A share of a lead means nothing here: against a candidate that is worth nothing it is always 100 %.
-    """
+    """Say what a feature was taken for where it or its rival did not lower the criterion."""
     own, other = margin.score, margin.rival_score
     if own > 0:
-        text = tr("Took {number} off the {criterion} {unit}. No other candidate would have lowered it.")
+        text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
     elif own == 0 and other > 0:
         text = tr(
-            "Left the {criterion} {unit} as it was. {rival} would have taken {less} off it: pins, costs or a "
-            "limit decided."
+            "Left the {criterion} {unit} unchanged. {rival} would have lowered it by {less}, "
+            "but pins, costs or a limit decided."
         )
     elif other > 0:
         text = tr(
-            "Added {number} to the {criterion} {unit}. {rival} would have taken {less} off it: pins, costs "
-            "or a limit decided."
+            "Raised the {criterion} {unit} by {number}. {rival} would have lowered it by "
+            "{less}, but pins, costs or a limit decided."
         )
     elif own == 0:
-        text = tr("Left the {criterion} {unit} as it was. No candidate would have lowered it.")
+        text = tr("Left the {criterion} {unit} unchanged. No candidate would have lowered it.")
     elif other == 0:
         text = tr(
-            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; those that change "
-            "nothing, such as {rival}, come last."
+            "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
+            "candidates without any effect, such as {rival}, come last."
         )
     elif other > own:
         text = tr(
-            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; {rival} would "
-            "have added {less}: pins, costs or a limit decided."
+            "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
+            "{rival} would have raised it by {less}, but pins, costs or a limit decided."
         )
     else:
         text = tr(
-            "Added {number} to the {criterion} {unit}. No candidate would have lowered it; {rival} would "
-            "have added {less}."
+            "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
+            "{rival} would have raised it by {less}."
         )
     return text.format(
         number=number(abs(own)),
@@ -148,9 +147,9 @@ def _worth(score: CandidateScore, value: float) -> str:
     """Say what a feature was worth: "Took 2.5 off the leave-query-out error per document"."""
     if score.source is ScoreSource.CRITERION:
         text = (
-            tr("Added {number} to the {name} {unit}")
+            tr("Raised the {name} {unit} by {number}")
             if value < 0
-            else tr("Took {number} off the {name} {unit}")
+            else tr("Lowered the {name} {unit} by {number}")
         )
         return text.format(number=number(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
     return f"{_capital(tr(score.title))}: {number(value)}"
@@ -159,13 +158,12 @@ def _worth(score: CandidateScore, value: float) -> str:
 def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
     """Say by how little a feature dropped out, of those that were left."""
     text = tr(
-        "With {count} features left it was the next to drop out: the {name}, {score}, was {share} less than "
-        "that of {rival}."
+        "With {count} features left it was dropped next: its {name}, {score}, was {share} "
+        "below that of {rival}."
     )
     if margin.share <= 0:
         text = tr(
-            "With {count} features left it was the next to drop out: the {name}, {score}, was as that of "
-            "{rival}."
+            "With {count} features left it was dropped next: its {name}, {score}, equals that of {rival}."
         )
     return text.format(
         count=margin.number,
@@ -190,8 +188,8 @@ def _later(context: ChoiceContext, feature: int) -> str:
         (step.number for step in steps if feature in step.selected and len(step.selected) > context.size), 0
     )
     if not later:
-        return tr("No model of the path has it.")
-    return tr("It comes at step {step}.").format(step=later)
+        return tr("It is in no model of the path.")
+    return tr("It is selected at step {step}.").format(step=later)
 
 
 def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
@@ -200,7 +198,7 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
     found = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
     near = np.array([shares(score, values)[feature] for values in found])
     if not np.isfinite(near).any():
-        return tr("It was a candidate at no step.")
+        return tr("It was not a candidate at any step.")
     place = int(np.nanargmax(near))
     before = path.steps[place - 1].selected if place else ()
     taken = [f for f in path.steps[place].selected if f not in before]
@@ -210,14 +208,14 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
         return tr("It came closest at step {step}: {place}.").format(**said)
     gains = score.gains(values)
     best, own = float(values[taken[0]]), float(values[feature])
-    name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
+    name = _alike(context.names[taken[0]], correlations, feature, taken[0])
     if score.source is ScoreSource.CRITERION and min(best, own) <= 0:
         return _closest_without_use(best, own, said, name)
     size = max(abs(best), abs(own))
     behind = float(gains[taken[0]] - gains[feature]) / size if size else 0.0
-    text = tr("It came closest at step {step}: {place}, no worse than {name}, which was taken.")
+    text = tr("It came closest at step {step}: {place}, no worse than the selected {name}.")
     if behind > 0:
-        text = tr("It came closest at step {step}: {place}, {share} behind {name}, which was taken.")
+        text = tr("It came closest at step {step}: {place}, {share} behind the selected {name}.")
     return text.format(**said, share=percent(behind), name=name)
 
 
@@ -225,18 +223,18 @@ def _closest_without_use(best: float, own: float, said: Mapping[str, object], na
     """Say when a feature came closest where it, or the one that was taken, did not lower the criterion."""
     if own > 0:
         text = tr(
-            "It came closest at step {step}: {place}. It would have lowered the error, unlike {name}, which "
-            "was taken."
+            "It came closest at step {step}: {place}. It would have lowered the error, unlike "
+            "the selected {name}."
         )
     elif best > 0:
         text = tr(
-            "It came closest at step {step}: {place}. It would not have lowered the error, unlike {name}, "
-            "which was taken."
+            "It came closest at step {step}: {place}. It would not have lowered the error, "
+            "unlike the selected {name}."
         )
     else:
         text = tr(
-            "It came closest at step {step}: {place}. Neither it nor {name}, which was taken, would have "
-            "lowered the error."
+            "It came closest at step {step}: {place}. Neither it nor the selected {name} would "
+            "have lowered the error."
         )
     return text.format(**said, name=name)
 
@@ -257,7 +255,7 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     taken = [f for f in path.steps[place].selected if f not in earlier]
     if not taken:
         return ""
-    name = f"{context.names[taken[0]]}{_r(correlations, feature, taken[0])}"
+    name = _alike(context.names[taken[0]], correlations, feature, taken[0])
     return tr("With {name} in the model it fell from {before} to {after}.").format(
         name=name, before=number(values[place]), after=number(values[place + 1])
     )
@@ -271,8 +269,8 @@ def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None,
     like = max(model, key=lambda f: abs(correlations[feature, f]))
     if correlations[feature, like] == 0 or any(context.names[like] in sentence for sentence in said):
         return ""
-    name = f"{context.names[like]}{_r(correlations, feature, like)}"
-    return tr("In the model it is most like {name}.").format(name=name)
+    name = _alike(context.names[like], correlations, feature, like)
+    return tr("The most similar feature in the model is {name}.").format(name=name)
 
 
 def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
@@ -292,7 +290,7 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
             most=number(history[top]),
             then=_at(path, path.steps[top].number),
         )
-        return tr("Why not in the model"), [said]
+        return tr("Why it is not in the model"), [said]
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
     text, other = tr("{name} {value} {at}, {place}."), feature
@@ -308,7 +306,7 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         other=context.names[other],
         less=number(float(values[other])),
     )
-    return tr("Why in the model"), [said]
+    return tr("Why it is in the model"), [said]
 
 
 def _at(path: PathResult, number_: int) -> str:
@@ -337,11 +335,11 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
         among = tr("among the first {size}").format(size=size)
     if inside:
         text = (
-            tr("It would not be {among} {where}.") if other else tr("Every path of the run has it {among}.")
+            tr("It would not be {among} {where}.") if other else tr("It is {among} on every path of the run.")
         )
-        return text.format(among=among, where=tr(" nor ").join(other))
-    text = tr("It would be {among} {where}.") if other else tr("No path of the run has it {among}.")
-    return text.format(among=among, where=tr(" or ").join(other))
+        return text.format(among=among, where=either(other))
+    text = tr("It would be {among} {where}.") if other else tr("It is {among} on no path of the run.")
+    return text.format(among=among, where=either(other))
 
 
 def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
@@ -367,7 +365,7 @@ def _where(what: str, states: Sequence[tuple[str, bool]], wanted: bool) -> str:
         before = state
     if not runs:
         return ""
-    labels = tr(" or ").join(_listed(run) for run in runs)
+    labels = either([_listed(run) for run in runs])
     if what == "fold":
         return tr("in fold {labels}").format(labels=labels)
     return tr("with {axis} = {labels}").format(axis=tr(what), labels=labels)
@@ -396,11 +394,12 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _r(correlations: Floats | None, one: int, other: int) -> str:
+def _alike(name: str, correlations: Floats | None, one: int, other: int) -> str:
+    """Return a feature with how alike it is to another, where that is known."""
     if correlations is None:
-        return ""
+        return name
     r = f"{round(correlations[one, other], 2) + 0.0:.2f}".replace("-", "−")
-    return tr(" (r = {r} inside queries)").format(r=r)
+    return tr("{name} (r = {r} within queries)").format(name=name, r=r)
 
 
 def number(value: float) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankstudio.engine.analysis.features.feature_profile import ClassDensity, class_names, has_many_zeros
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence, GradeDensities
-from rankstudio.engine.querywise.query_data import QueryData
 
 MOST_POINTS = 512
 """Values of a feature at which its densities are kept: a plot has no more pixels."""

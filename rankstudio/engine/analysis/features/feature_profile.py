@@ -8,20 +8,20 @@ from functools import cached_property
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-GRID_POINTS = 128
+GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")
 _MANY_ZEROS = 0.15  # share of the documents, from which on zeros are told apart from the other values
-_MOST_CLASSES = 5
+_MOST_CLASSES = 5  # lines that stay apart in one plot
 _NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14
 

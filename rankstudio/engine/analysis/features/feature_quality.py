@@ -32,8 +32,8 @@ FAR = 1000.0
 """A range this many times wider or narrower than the usual one is badly scaled."""
 
 _TAILS = (0.005, 0.995)  # what lies outside is counted in the outermost bins
-_VALUES_AT_ONCE = 1_000_000
-_ROWS_AT_ONCE = 4096
+_VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
+_ROWS_AT_ONCE = 4096  # the same, by rows
 
 
 class Oddity(Enum):
@@ -284,7 +284,7 @@ def _findings(
     for j, feature in enumerate(features):
         found: list[Finding | None] = []
         if feature.constant:
-            text = tr("One value within every query: it cannot change any ranking.")
+            text = tr("Constant within every query: it cannot change any ranking.")
             found.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
             found.append(_duplicate(features[twins[j]]) if j in twins else None)
@@ -296,16 +296,17 @@ def _findings(
 
 def _duplicate(twin: FeatureSummary) -> Finding:
     named = f"feature {twin.feature_id}" + ("" if twin.name.startswith("feature ") else f" ({twin.name})")
-    text = tr("It has the values of {named} in every document: one of the two is enough.").format(named=named)
+    text = tr("It equals {named} in every document: one of the two is enough.").format(named=named)
     return Finding(Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text)
 
 
 def _leak(value: float) -> Finding:
     text = tr(
-        "Alone it ranks almost as well as the labels themselves (MAP {value:.4f}): does it know them? "
-        "A feature made after judging, such as a click on what was judged, is not there in use."
+        "Possible label leakage: it ranks nearly like the labels (MAP {value:.4f}). A "
+        "feature made after judging, such as clicks on judged documents, is not available at "
+        "prediction time."
     )
-    return Finding(Oddity.LEAKING, tr("leaking?"), text.format(value=value))
+    return Finding(Oddity.LEAKING, tr("leakage?"), text.format(value=value))
 
 
 def _bad_scale(width: float, usual: float) -> Finding | None:
@@ -315,8 +316,8 @@ def _bad_scale(width: float, usual: float) -> Finding | None:
     if not ratio or not np.isfinite(ratio):
         return None
     text = tr(
-        "Its range is {ratio:,.0f} times {than} than the median feature's. Regularization weighs such "
-        "features differently; scaling within each query (File, Scaling) evens that out."
+        "Its range is {ratio:,.0f} times {than} than the median range. Regularization treats "
+        "such features differently; scaling within each query (File, Scaling) corrects this."
     ).format(ratio=ratio, than=tr("wider") if width > usual else tr("narrower"))
     return Finding(Oddity.BADLY_SCALED, tr("badly scaled"), text)
 
@@ -324,5 +325,5 @@ def _bad_scale(width: float, usual: float) -> Finding | None:
 def _zeros(feature: FeatureSummary) -> Finding | None:
     if feature.zeros < MOSTLY:
         return None
-    text = tr("It is 0 in {share:.1%} of the documents, and can order only what is left.")
+    text = tr("It is 0 in {share:.1%} of the documents and can order only the others.")
     return Finding(Oddity.MOSTLY_ZERO, tr("mostly zero"), text.format(share=feature.zeros))

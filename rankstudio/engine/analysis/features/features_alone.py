@@ -11,11 +11,11 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.steps import finish
 from rankstudio.engine.support.file_pages import in_file, taken_columns
+from rankstudio.engine.support.work import finish
 
 _DIRECTION = "MAP"  # tells which way a feature ranks better, as in the profile of a feature
-_VALUES_AT_ONCE = 1_000_000
+_VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
 _VALUES_FROM_DISK = 1 << 24  # 128 MB: every time all rows are read anew
 
 

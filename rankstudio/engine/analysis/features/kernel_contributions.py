@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.support.blocks import VALUES
 
 _NODES = 32  # of the quadrature: exact for polynomials of degree 63

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
@@ -20,9 +23,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     swap_criteria,
     swap_seconds,
 )
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.statistics.clusters import Clusters
 
 MOST_SHOWN = 60
@@ -36,11 +36,11 @@ Changes = Mapping[tuple[int, int | None], float]
 """Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
 
 NO_SWAPS = (
-    "What a swap costs is known exactly where RankRLS ranks with the features; this model would have to be "
-    "trained anew for each."
+    "The effect of a swap is exact only where RankRLS ranks with the features; this model "
+    "would have to be trained again for each swap."
 )
-NOT_LEARNED = "This ranking was given: it has no features that others could stand for."
-NOT_SWAPPED = "The model has so many features that their swaps would take long to compute."
+NOT_LEARNED = "This run only has given scores: there are no features to substitute."
+NOT_SWAPPED = "Too many features: computing all swaps would take too long."
 
 
 @dataclass(frozen=True)

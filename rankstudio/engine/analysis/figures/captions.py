@@ -67,7 +67,7 @@ def run_text(run: RunResult, measure: str = "") -> str:
         Which one is shown; else the one that chose.
     """
     chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
-    said = tr("Chosen by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
+    said = tr("Selected by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
     chosen = "" if run.plan.entry.given else said
     return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
 
@@ -135,5 +135,5 @@ def _run(run: RunResult) -> str:
 def _measured(measure: str, rules: str) -> str:
     """Say which measure is shown, by whose rules."""
     if not measure:
-        return tr("Measures by the convention of {rules}.").format(rules=rules)
-    return tr("Measure: {measure}, by the convention of {rules}.").format(measure=measure, rules=rules)
+        return tr("Measures follow the {rules} convention.").format(rules=rules)
+    return tr("Measure: {measure}, {rules} convention.").format(measure=measure, rules=rules)

@@ -29,7 +29,7 @@ def over(by: By) -> FigureAxis:
     """Return what curves of runs are drawn over."""
     if by == "size":
         return FigureAxis(tr("features of the model, k"), whole=True)
-    return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("time of the run"), "s")
+    return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("run time"), "s")
 
 
 def run_label(number: int, called: str) -> str:
@@ -74,18 +74,18 @@ def run_curves_figure(
         return None
     banded = any(one.low for one in series)
     bands = tr(
-        " Bands: half the 95 % interval of the difference to run {number} up and down, paired over the "
-        "queries."
+        "Bands: half the 95 % interval of the difference to run {number} in each direction, "
+        "paired over queries."
     ).format(number=reference)
     said = tr(
-        "{data}: {name} on the validation part by {over}, mean over the folds, with the parameters that are "
-        "best there."
+        "{data}: {name} on the validation part by {over}, mean over folds, with the best "
+        "parameters at each point."
     ).format(data=data, name=name, over=over(by).title)
     band = tr("band: paired 95 % interval to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
         tr("{data}: validation {name} of the runs").format(data=data, name=name),
-        said + (bands if banded else ""),
+        f"{said} {bands}" if banded else said,
         over(by),
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
@@ -111,7 +111,7 @@ def pareto_figure(
     front = [found.models[i] for i in found.optimal]
     series = [
         Series(
-            tr("models that no other beats"),
+            tr("models on the Pareto front"),
             tuple(model.size for model in front),
             tuple(model.mean for model in front),
             kind="steps",
@@ -131,16 +131,18 @@ def pareto_figure(
         return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", values]))
 
     marks = [Mark(said(tr("best"), found.best), best.size, best.mean)]
-    rule = (
-        tr("not told apart from the best by the queries") if found.paired else tr("within one standard error")
-    )
+    rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
     caption = tr(
-        "{data}: number of features against mean {name} on the validation part, of the best combination of "
-        "every size of every run; the line joins the models that no other beats. Marked: the best one, and "
-        "the smallest one that is {rule}."
+        "{data}: number of features against mean {name} on the validation part, for the best "
+        "combination of each size and run. The line joins the Pareto-optimal models. Marked: "
+        "the best model and the smallest one that is {rule}."
     )
     if found.suggested != found.best:
-        short = tr("smallest not told apart") if found.paired else tr("smallest within one standard error")
+        short = (
+            tr("smallest not significantly worse")
+            if found.paired
+            else tr("smallest within one standard error")
+        )
         marks.append(Mark(said(short, found.suggested), enough.size, enough.mean))
     return CurvesFigure(
         "front",

@@ -23,7 +23,7 @@ from rankstudio.engine.export.figures.values import (
     RowsFigure,
     Series,
 )
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import together, tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 
@@ -49,7 +49,7 @@ def _by_size(run: RunResult, of: str, beside: str = "") -> str:
 
 
 def _axes_named(run: RunResult) -> str:
-    return tr(" and ").join(axis.label for axis in run.plan.axes)
+    return together([axis.label for axis in run.plan.axes])
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
@@ -97,7 +97,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 def _measured(name: str) -> str:
     """Return what a measure is of, as the title of an axis."""
-    said = tr("left-out {name}") if is_left_out(name) else tr("validation {name}")
+    said = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
     return said.format(name=plain_name(name))
 
 
@@ -122,7 +122,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
         return None
     best = (max if measure(name).higher_is_better else min)(known)
     low, high = _color_ends(np.array(known))
-    beside = tr(", for each value of {axes}; the outlined cell is the best one")
+    beside = tr(", for each value of {axes}; the outlined cell is the best")
     marked = next((i, j) for i, row in enumerate(cells) for j, v in enumerate(row) if v == best)
     return MapFigure(
         "map",
@@ -158,14 +158,14 @@ def fold_features_figure(run: RunResult, found: SelectionStability, most: int = 
     """Return which feature each fold chose, and as which one: at most so many features."""
     features = found.features[:most]
     more = len(found.features) - len(features)
-    rest = tr(" {n} more features were chosen by fewer folds or later.").format(n=more) if more else ""
-    said = tr("which feature each fold chose, and as which one; blank where it did not.")
+    rest = tr("{n} more features were selected by fewer folds or later.").format(n=more) if more else ""
+    said = tr("features selected by each fold, with their position; blank where not selected.")
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in found.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         "features",
         _title(run, tr("features by fold")),
-        _title(run, said) + rest,
+        f"{_title(run, said)} {rest}".rstrip(),
         tuple(map(named_feature, features)),
         tuple(str(fold) for fold in found.folds),
         tuple(ranks),
@@ -190,8 +190,8 @@ def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | N
     numbers = (found.indices.jaccard, index.value, index.low, index.high)
     shown = [f"{value:.3f}".replace("-", "−") for value in numbers]
     said = tr(
-        "Jaccard similarity of the features that each two folds chose; mean over the pairs {jaccard}, "
-        "Nogueira's index {nogueira} (95 % interval {low} to {high})."
+        "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "
+        "{jaccard}. Nogueira's index: {nogueira} (95 % interval {low} to {high})."
     )
     return MapFigure(
         "stability",
@@ -228,23 +228,26 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
     kept = order[:_MOST_CANDIDATES]
     taken = frozenset(at for at, row in enumerate(kept) if whole.taken[row, column])
-    few = tr(", the first {n} of {of}").format(n=len(kept), of=len(order)) if len(order) > len(kept) else ""
     where = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
-    fixed = tr(" with {combination}").format(combination=combination) if combination else ""
     title = tr(score.title)
+    caption = tr("{where} by {score}.")
+    if combination:
+        caption = tr("{where} with {combination} by {score}.")
+    caption = caption.format(where=where, combination=combination, score=title)
+    if len(order) > len(kept):
+        first = tr("The first {n} of {of} are shown.").format(n=len(kept), of=len(order))
+        caption = f"{caption} {first}"
     return RowsFigure(
         "candidates",
         _title(run, where),
-        _title(
-            run, tr("{where}{fixed} by {score}{few}.").format(where=where, fixed=fixed, score=title, few=few)
-        ),
+        _title(run, caption),
         FigureAxis(title),
         tuple(groups.names[whole.features[row]] for row in kept),
         (RowSeries("", tuple(float(scores[row]) for row in kept)),),
         bars=True,
         strong=taken,
-        strong_label=tr("taken") if taken else "",
+        strong_label=tr("selected") if taken else "",
         row_title=tr("feature"),
     )
 
@@ -261,8 +264,8 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     shown = whole.view(_MOST_FEATURES, _MOST_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(shown.taken)]
     said = tr(
-        "{score} of each candidate on the path of fold {fold}, as a share of the step's best; outlined is "
-        "what a step took, blank what was no candidate."
+        "{score} of each candidate on the path of fold {fold}, as a share of the step's best. "
+        "Outlined: the selected feature. Blank: not a candidate."
     )
     return MapFigure(
         "steps",
@@ -273,10 +276,10 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
         tuple(tuple(map(float, row)) for row in shown.shares),
         "",
         tr("step"),
-        FigureAxis(tr("share of the step's best"), low=0.0, high=1.0),
+        FigureAxis(tr("share of the best score of the step"), low=0.0, high=1.0),
         decimals=2,
         marked=tuple(marked),
-        mark_label=tr("taken"),
+        mark_label=tr("selected"),
     )
 
 

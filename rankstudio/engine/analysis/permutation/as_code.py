@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from rankstudio.engine.data.feature_groups import format_groups
-from rankstudio.engine.experiment.plan.as_code import column_words, origin_lines, plan_code
+from rankstudio.engine.experiment.plan.as_code import (
+    UNKNOWN,
+    column_words,
+    field_words,
+    group_words,
+    parameter_words,
+    plan_code,
+    program,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.support.escaping import shell_command
-from rankstudio.engine.support.frozen_mapping import FrozenMapping
-
-_UNKNOWN: Mapping[str, str] = FrozenMapping()
 
 
 def permutation_as_command(plan: Plan, n_permutations: int) -> str:
@@ -28,32 +31,16 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
     str
         One line for a POSIX shell, without what has its default anyway.
     """
-    data = "--sample" if plan.data == SAMPLE else plan.data
-    words = ["rankstudio", "permute", data, "--method", plan.method, *_parameter_words(plan)]
+    words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
+    grids = [p.name for p in plan.entry.grids]  # which have one value here
+    words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, grids)]
     words += ["--permutations", str(n_permutations)]
-    words += ["--folds", ",".join(map(str, plan.folds))] if plan.folds else []
-    usual = Plan(plan.data)
-    for name in ("missing", "normalize", "protocol", "seed"):
-        if getattr(plan, name) != getattr(usual, name):
-            words += [f"--{name}", str(getattr(plan, name))]
-    words += column_words(plan)
-    words += ["--groups", format_groups(plan.groups)] if plan.groups else []
-    words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
+    words += field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
+    words += [*column_words(plan), *group_words(plan)]
     return shell_command(words)
 
 
-def _parameter_words(plan: Plan) -> Iterator[str]:
-    """Yield options and values, each of the parameters that have a grid: here they have one value."""
-    for p in plan.entry.parameters:
-        value = plan.parameters[p.name]
-        if p.kind is Kind.GRID or value != p.default:
-            text = p.written(value)
-            yield from [f"{p.option}={text}"] if text.startswith("-") else [p.option, text]
-
-
-def permutation_as_python(
-    plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = _UNKNOWN
-) -> str:
+def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return a short program that does a permutation test with the library, and prints what it found as JSON.
 
     Parameters
@@ -63,16 +50,16 @@ def permutation_as_python(
     computed_with : Mapping of str to str
         Versions that give the same bits, where these are known.
     """
-    lines = [
-        *origin_lines(computed_with),
+    imports = [
         "import json",
         "",
         "from rankstudio.engine import Plan",
         "from rankstudio.engine.analysis.permutation.criterion_band import band_steps",
         "from rankstudio.engine.experiment.runner import open_data",
-        "",
+    ]
+    lines = [
         plan_code(plan),
         f"*_, band = band_steps(plan, open_data(plan), n_permutations={n_permutations})",
         "print(json.dumps(band.as_dict(), indent=1))",
     ]
-    return "\n".join(lines) + "\n"
+    return program(imports, lines, computed_with)

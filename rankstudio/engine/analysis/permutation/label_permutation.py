@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.permutation.permuted_paths import PermutedPaths, labelled_paths
 from rankstudio.engine.analysis.permutation.permuted_preferences import compared_rows, preferred_paths
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import finish
 from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import finish
 
 _MOST = 10_000_000
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
@@ -57,7 +57,7 @@ class PermutationTest:
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return between which values that share of the permuted criteria lies, each of shape (k,)."""
         if not 0 < level < 1:
-            raise ParameterError("level", level, "a number between 0 and 1, without the two")
+            raise ParameterError("level", level, "a number between 0 and 1 (exclusive)")
         low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.base import LinearRanker
@@ -20,9 +23,6 @@ from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
-from rankstudio.engine.querywise.pair_cost.class_rows import tied_scale
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool, share
@@ -125,8 +125,9 @@ def _refuse_large(needed: float, m: int, n: int) -> None:
     free = memory.available()
     if needed > free:
         raise OutOfMemoryError(
-            f"The permutation test of greedy RankRLS: {m:,} documents with {n:,} features need "
-            f"{memory.size(needed)} of memory, and {memory.size(free)} are free; by columns it may fit."
+            f"Not enough memory for the permutation test of greedy RankRLS: {m:,} documents with {n:,} "
+            f"features need {memory.size(needed)}, and {memory.size(free)} are free. Try the algorithm "
+            "columns."
         )
 
 

@@ -16,18 +16,18 @@ from dataclasses import replace
 import numpy as np
 
 from rankstudio.engine.analysis.permutation.permuted_paths import PermutedPaths, learned_path
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.pair_cost.preference_rows import (
+    PreferenceBlock,
+    preference_blocks,
+    rows_of,
+)
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.pair_cost.preference_rows import (
-    PreferenceBlock,
-    preference_blocks,
-    rows_of,
-)
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.threads import pool, share
 
 _MOST_ROOM = 1e9  # bytes; not what is free just now: rows that are made anew each time have other last bits
@@ -54,7 +54,9 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
     """
     assert data.preferences is not None
     preferences = data.preferences
-    blocks = _blocks(estimator, data) if type(estimator) in (GreedyRankRLS, RankRLS) else None
+    blocks = None
+    if isinstance(estimator, PairwiseLeastSquares) and type(estimator) in (GreedyRankRLS, RankRLS):
+        blocks = _blocks(estimator, data)
 
     def exchanged(order: Ints) -> QueryData:
         other = replace(data, preferences=preferences.in_order(order))

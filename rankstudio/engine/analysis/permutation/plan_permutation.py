@@ -82,4 +82,4 @@ def _fold(plan: Plan, dataset: FoldedDataset) -> Fold:
         if fold.number == number:
             return fold
     there = ", ".join(str(fold.number) for fold in dataset.folds)
-    raise PlanError(f"--folds: expected one of the dataset's folds, {there}, got {number}.")
+    raise PlanError(f"--folds: expected one of the dataset's folds, {there}; got {number}.")

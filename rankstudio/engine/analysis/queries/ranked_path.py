@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,10 +43,12 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
         yield alike
 
 
-def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], list[Step]]:
+def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
     """Return which steps of a path can score a part, and these."""
     whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
-    return whole, [step for step, there in zip(path.steps, whole, strict=True) if there]
+    return whole, path.steps if whole.all() else [
+        path.steps[place] for place in np.flatnonzero(whole).tolist()
+    ]
 
 
 def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:

@@ -27,7 +27,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
-_EVALUATORS = 64
+_EVALUATORS = 64  # kept of parts: the oldest goes
 _MEASUREMENTS = 64  # of a fold's results that are kept
 _NOTHING = np.empty(0)
 
@@ -252,7 +252,7 @@ class Remeasurement:
         if not plan.inner:
             return self._model(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
-        place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
+        place = path.steps.position(chosen.step.number)
         return {name: float(values[place]) for name, values in validated(path.validation).items()}
 
     def _measure_paths(

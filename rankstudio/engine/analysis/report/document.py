@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.tables import TextTable
 
 
 @dataclass(frozen=True)
@@ -34,35 +35,6 @@ class FactList:
     """
 
     rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A table.
-
-    Attributes
-    ----------
-    title : str
-    header : tuple of str
-    rows : tuple of tuples of str
-    left : tuple of int
-        Columns aligned to the left; the others hold numbers.
-    note : str
-        What is to be said below it.
-    bold : frozenset of (int, int)
-        Cells that stand out, by row and column.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left: tuple[int, ...] = (0,)
-    note: str = ""
-    bold: frozenset[tuple[int, int]] = frozenset()
-
-    def side(self, column: int) -> str:
-        """Return to which side a column is aligned."""
-        return "left" if column in self.left else "right"
 
 
 @dataclass(frozen=True)
@@ -97,7 +69,7 @@ class CodeText:
     text: str
 
 
-Block = Paragraph | FactList | ReportTable | ReportFigure | CodeText
+Block = Paragraph | FactList | TextTable | ReportFigure | CodeText
 
 
 @dataclass(frozen=True)
@@ -143,7 +115,7 @@ class Report:
 SECTIONS: dict[str, str] = {
     "question": "Question and notes",
     "data": "Data",
-    "plan": "What was run",
+    "plan": "Methods and parameters",
     "protocol": "Protocol and measures",
     "results": "Results",
     "tests": "Paired tests",
@@ -151,9 +123,9 @@ SECTIONS: dict[str, str] = {
     "stability": "Stability of the selection",
     "substitutes": "Substitutes",
     "published": "Published results",
-    "seal": "Looks at the test part",
+    "seal": "Uses of the test part",
     "versions": "Versions",
-    "rerun": "To run it again",
+    "rerun": "How to reproduce",
 }
 """The titles of the sections by their keys, in the order in which they usually stand."""
 

@@ -8,12 +8,12 @@ from math import isnan
 import numpy as np
 
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import Margin, margins
+from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use, margins
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 from rankstudio.engine.analysis.figures.run_figures import fold_features_figure
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportTable
+from rankstudio.engine.analysis.report.document import Block, Paragraph
 from rankstudio.engine.analysis.report.figures import report_figure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
@@ -24,7 +24,8 @@ from rankstudio.engine.analysis.selection_stability import (
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
-from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.export.tables import TextTable, range_text
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 
 _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
 
@@ -33,7 +34,7 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the selected features of each run, with how close their choice was."""
     runs = _selecting(source)
     if not runs:
-        yield Paragraph("No run selects features: each ranks with all of them.", muted=True)
+        yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
     for run in runs:
         found = _stability(run)
         yield Paragraph(_common_sentence(run, found))
@@ -44,7 +45,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield how much the folds of each run agree, as indices and as maps."""
     runs = [run for run in _selecting(source) if len(run.result.folds) > 1]
     if not runs:
-        yield Paragraph("No run has selected features on two folds that could agree.", muted=True)
+        yield Paragraph("No run has selected features on two or more folds.", muted=True)
         return
     found = [_stability(run) for run in runs]
     yield _indices(runs, found)
@@ -58,9 +59,7 @@ def substitute_blocks(source: ReportSource) -> Iterator[Block]:
     for data, runs in source.datasets().items():
         selecting = [run for run in runs if run.plan.entry.selects and run.data is not None]
         if not selecting:
-            yield Paragraph(
-                f"The documents of {data} are not at hand, or nothing selects on them.", muted=True
-            )
+            yield Paragraph(f"{data}: the data are not available, or no run selects features.", muted=True)
             continue
         yield from _substitutes(best_of(selecting, chooser(runs, source.measure)))
 
@@ -94,7 +93,7 @@ def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
     return f"{chose}, {len(everywhere)} of them on all: {listed(named)}."
 
 
-def _features(run: ReportedRun, found: SelectionStability) -> ReportTable:
+def _features(run: ReportedRun, found: SelectionStability) -> TextTable:
     closest = _closest_choices(run)
     several = len(found.folds) > 1
     rows = []
@@ -110,14 +109,13 @@ def _features(run: ReportedRun, found: SelectionStability) -> ReportTable:
         score = run.plan.candidate_score
         said = score.title if score is not None else ""
         notes.append(
-            f"Closest choice: how far ahead of the next candidate it was, by {said}, in the fold in which "
-            "that was the least."
+            f"Closest choice: the smallest margin over the next candidate by {said}, over the folds."
         )
     more = len(found.features) - len(rows)
     if more > 0:
         notes.append(f"And {more} more features, chosen by fewer folds or later.")
     left = (0, len(header) - 1) if closest else (0,)
-    return ReportTable(f"Run {run.number}: features", tuple(header), tuple(rows), left, " ".join(notes))
+    return TextTable(f"Run {run.number}: features", tuple(header), tuple(rows), left, " ".join(notes))
 
 
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
@@ -137,22 +135,27 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
                     least[feature] = share, fold.fold, margin
     several = len(run.result.folds) > 1
     return {
-        feature: _margin_text(margin, groups.names, fold if several else 0)
+        feature: _margin_text(score, margin, groups.names, fold if several else 0)
         for feature, (_, fold, margin) in least.items()
     }
 
 
-def _margin_text(margin: Margin, names: Sequence[str], fold: int) -> str:
+def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fold: int) -> str:
     """Return how far ahead of whom: "12 % ahead of BM25 of body (fold 2)"."""
     rival = names[margin.rival] if margin.rival is not None else ""
     where = f" (fold {fold})" if fold else ""
     if margin.share == 0:
         return f"equal to {rival}{where}"
+    if margin.rival is not None and lead_without_use(score, margin):
+        if margin.score > 0:
+            return f"no other lowered the {score.criterion}{where}"
+        found = f"{rival} would have lowered" if margin.rival_score > 0 else "none lowered"
+        return f"{found} the {score.criterion}{where}"
     how = "ahead of" if margin.share > 0 else "behind"
     return f"{percent(abs(margin.share))} {how} {rival}{where}"
 
 
-def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -> ReportTable:
+def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -> TextTable:
     rows = []
     for run, one in zip(runs, found, strict=True):
         s = one.indices
@@ -161,12 +164,12 @@ def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -
         agree = (fixed(s.jaccard, 3), *corrected, fixed(s.nogueira.value, 3), interval)
         rows.append((str(run.number), run.title, range_text(run.result.sizes), *agree))
     note = (
-        "1 where all folds select the same; all but Jaccard are 0 where they agree as by chance. Kuncheva's "
-        "index is for selections of one size, Lustgarten's for others."
+        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
+        "applies to selections of equal size, Lustgarten's to different sizes."
     )
     warning = next((one.warning for one in found if one.warning), "")
     header = ("run", "method", "features", "Jaccard", *_CORRECTED, "Nogueira", "95 % interval")
-    return ReportTable("How much the folds agree", header, tuple(rows), (1,), f"{note} {warning}".strip())
+    return TextTable("Agreement of the folds", header, tuple(rows), (1,), f"{note} {warning}".strip())
 
 
 _CORRECTED = ("Kuncheva", "Lustgarten")
@@ -178,15 +181,15 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
     if fold is None or not first.chosen.step.selected:
         return
     path = _path(first)
-    position = next(i for i, step in enumerate(path.steps) if step.number == first.chosen.step.number)
+    position = path.steps.position(first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
     train = make_fold_context(run.plan, fold).whole_train
     ids, names = run.result.feature_ids, run.result.feature_names
     groups = CandidateGroups.of(ids, names, run.plan.groups).columns
     found = substitutes(run.plan, path, position, train, inspector.correlations, inspector.clusters, groups)
     yield Paragraph(
-        f"What could stand for the features of {run.name}, in the model of fold {first.fold}. Features are "
-        "alike by their correlation r inside the queries of its training part."
+        f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
+        "is the correlation r within the queries of its training part."
     )
     yield from _groups(run, found)
     if found.group_swaps:
@@ -203,12 +206,12 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
         header = ["in the model", "like it", "least |r|", "best swap"] + (
             ["change of criterion"] if exact else []
         )
-        note = f"The change is that of {_criterion(run)}; less is better." if exact else ""
-        title = f"Run {run.number}: features that are alike"
-        yield ReportTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
+        note = f"The change is that of {_criterion(run)}; lower is better." if exact else ""
+        title = f"Run {run.number}: similar features"
+        yield TextTable(title, tuple(header), rows, (0, 1, 3), f"{note} {found.why_no_swaps}".strip())
     if alone:
         said = listed(names[group.selected[0]] for group in alone)
-        yield Paragraph(f"Without anything like them: {said}.")
+        yield Paragraph(f"Without similar features: {said}.")
     for swap in found.better[:3]:
         what = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
         yield Paragraph(
@@ -217,7 +220,7 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
         )
 
 
-def _group_swaps(run: ReportedRun, found: Substitutes) -> ReportTable:
+def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
     """Return the swaps of whole groups, those that lower the criterion most first."""
     names, group_of = run.result.feature_names, group_names(run.plan.groups)
     ids = run.result.feature_ids.tolist()
@@ -230,11 +233,11 @@ def _group_swaps(run: ReportedRun, found: Substitutes) -> ReportTable:
     swaps = sorted(found.group_swaps, key=lambda swap: swap.change)
     rows = tuple((called(s.removed), called(s.added), _change(s.change, sign=True)) for s in swaps)
     note = (
-        "A group is taken or left as a whole. The best swap of each candidate of the model with which a "
-        f"group goes or comes. The change is that of {_criterion(run)}; less is better."
+        "A group is selected as a whole. The table has the best swap for each group of the model. The change "
+        f"is that of {_criterion(run)}; lower is better."
     )
     header = ("in the model", "best replaced by", "change of criterion")
-    return ReportTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
+    return TextTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
 
 
 def _criterion(run: ReportedRun) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankstudio.engine.analysis.report.document import Block, CodeText, Paragraph, ReportTable
+from rankstudio.engine.analysis.report.document import Block, CodeText, Paragraph
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.texts import runs_text
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.toml import plan_as_toml
 from rankstudio.engine.experiment.storage.seal import seal_text
+from rankstudio.engine.export.tables import TextTable
 
 
 def seal_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield how often the test part was looked at while choosing."""
     marks = source.seal_marks
     if not marks:
-        yield Paragraph("The test part was never sealed in this study: it could be looked at all the time.")
+        yield Paragraph("The test part was never sealed in this study.")
         return
     text = seal_text(marks)
     yield Paragraph(f"{text[0].upper()}{text[1:]}.")
@@ -24,7 +25,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
         (str(number), _moment(mark.happened), "sealed" if mark.sealed else "seal broken")
         for number, mark in enumerate(marks, start=1)
     )
-    yield ReportTable("Seals", ("", "when (UTC)", "what"), rows, (1, 2))
+    yield TextTable("Seals", ("", "when (UTC)", "what"), rows, (1, 2))
 
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
@@ -34,14 +35,14 @@ def version_blocks(source: ReportSource) -> Iterator[Block]:
         kinds.setdefault(tuple(run.result.versions.items()), []).append(run)
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)
-    yield ReportTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, (0,))
+    yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, (0,))
 
 
 def rerun_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the plan of each run: for the terminal, and as TOML."""
     yield Paragraph(
-        "Each plan determines its results to the last bit, on the same data and with the same versions. Save "
-        "one as plan.toml and open it in the window, or run it with: rankstudio run plan.toml"
+        "With the same data and versions, each plan gives identical results. Save a plan as plan.toml and "
+        "open it in the window, or run it with: rankstudio run plan.toml"
     )
     for run in source.runs:
         yield CodeText(f"Run {run.number}, {run.title}: the command", as_command(run.plan))

@@ -55,7 +55,7 @@ def make_report(source: ReportSource) -> Report:
         elif shown.runs:
             section = _section(key, tuple(_MAKERS[key](shown)))
         else:
-            section = _section(key, (Paragraph("No run of the study is finished.", muted=True),))
+            section = _section(key, (Paragraph("The study has no completed run.", muted=True),))
         if section.blocks:
             sections.append(section)
     return Report(source.title, _subtitle(shown), tuple(sections))

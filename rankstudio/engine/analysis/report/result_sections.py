@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.fold_table import (
     measure_summary,
 )
 from rankstudio.engine.analysis.published import published_rows
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure, ReportTable
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.figures import report_figure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
@@ -21,17 +21,17 @@ from rankstudio.engine.analysis.significance import (
     ALPHA,
     ComparedRun,
 )
-from rankstudio.engine.export.tables import p_text, range_text
+from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 
-SEALED = "The test part is sealed: its numbers are left out until the seal is broken."
+SEALED = "The test part is sealed; test measures are left out until the seal is broken."
 _MOST_FOLDS, _MOST_RUNS = 30, 12
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the averages of the runs on each dataset, and the folds by the measure that chose."""
     if source.sealed:
-        yield Paragraph(f"{SEALED} What stands here was measured on the validation parts.")
+        yield Paragraph(f"{SEALED} These results are from the validation parts.")
     for data, runs in source.datasets().items():
         yield from _sentence(data, runs, source.measure)
         yield _averages(data, runs)
@@ -50,7 +50,7 @@ def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]
     name = chooser(runs, asked)
     measured = [run for run in runs if name in run.result.average]
     if not measured:
-        yield Paragraph(f"No run on {data} has measured {name}: there was nothing to measure on.")
+        yield Paragraph(f"No run on {data} has {name}: there was no part to evaluate on.")
         return
     best = best_of(measured, name)
     value, single = best.result.average[name], best.result.baseline.get(name, float("nan"))
@@ -64,7 +64,7 @@ def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]
     yield Paragraph(text + beside)
 
 
-def _averages(data: str, runs: Sequence[ReportedRun]) -> ReportTable:
+def _averages(data: str, runs: Sequence[ReportedRun]) -> TextTable:
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     found = [measure_summary(run.plan, run.result.folds) for run in runs]
     rows = [_average_row(run, one, names) for run, one in zip(runs, found, strict=True)]
@@ -73,9 +73,9 @@ def _averages(data: str, runs: Sequence[ReportedRun]) -> ReportTable:
     rows.append(("", "best single feature", "1", *cells))
     parts = listed(dict.fromkeys(run.part for run in runs))
     rules = listed(dict.fromkeys(convention(run.plan.convention).label for run in runs))
-    note = f"Mean ± standard deviation over the folds, measured on the {parts} part by {rules}."
+    note = f"Mean ± standard deviation over the folds, on the {parts} part by {rules}."
     header = ("run", "method", "features", *names)
-    return ReportTable(f"{data}: averages", header, tuple(rows), (1,), note, _best_cells(runs, found, names))
+    return TextTable(f"{data}: averages", header, tuple(rows), (1,), note, _best_cells(runs, found, names))
 
 
 def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure |
     return report_figure(figure) if figure is not None else None
 
 
-def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> ReportTable | None:
+def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | None:
     """Return a measure fold by fold; None where runs have too many folds, or different ones."""
     numbers = [fold.fold for fold in runs[0].result.folds]
     same = [run for run in runs if [fold.fold for fold in run.result.folds] == numbers]
@@ -126,8 +126,8 @@ def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> ReportTable | N
     }
     header = ("fold", *(f"run {run.number}" for run in here))
     left = len(runs) - len(here)
-    note = f"{left} runs with other folds, or beyond the first {_MOST_RUNS}, are left out." if left else ""
-    return ReportTable(
+    note = f"Left out: {left} runs with other folds or after the first {_MOST_RUNS}." if left else ""
+    return TextTable(
         f"{data}: {name} by fold ({here[0].part} part)", header, rows, (0,), note, frozenset(bold)
     )
 
@@ -135,16 +135,14 @@ def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> ReportTable | N
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the paired tests of the runs on each dataset against the best of them."""
     if source.sealed:
-        yield Paragraph(f"{SEALED} The tests are over its queries, and are left out with them.")
+        yield Paragraph(f"{SEALED} The significance tests use its queries and are left out.")
         return
     for data, runs in source.datasets().items():
         name = chooser(runs, source.measure)
         reference = best_of(runs, name)
         tested = tests_of(runs, reference, name)
         if not any(row.role == "compared" for row in tested):
-            yield Paragraph(
-                f"On {data} there are no two runs that can be compared query by query.", muted=True
-            )
+            yield Paragraph(f"{data} has no two runs that can be compared query by query.", muted=True)
             continue
         yield _tests(data, runs, reference, name, tested)
         figure = differences_of(data, runs, name, tested)
@@ -154,7 +152,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _tests(
     data: str, runs: Sequence[ReportedRun], reference: ReportedRun, name: str, tested: Sequence[ComparedRun]
-) -> ReportTable:
+) -> TextTable:
     titles = {run.number: run.title for run in runs}
     rows = tuple(_test_row(row, titles[row.key]) for row in tested)
     header = (
@@ -172,13 +170,12 @@ def _tests(
     n = reference.result.per_query(name).size
     family = sum(row.role == "compared" for row in tested)
     note = (
-        f"Over {n:,} queries of the {reference.part} part, each run less {reference.name}. The interval is a "
-        "bootstrap's over the queries; p are two-sided, of Student's paired t, of Wilcoxon's signed ranks "
-        f"and of Fisher's randomisation test, corrected by Holm for the {family} "
-        f"run{'s' if family > 1 else ''} compared here. Bold: below {ALPHA:g}. The last column counts "
-        "queries in which the run is better, equal and worse."
+        f"Difference of each run from {reference.name} over {n:,} queries of the {reference.part} part, with "
+        "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
+        f"Fisher's randomization test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
+        f"Bold: below {ALPHA:g}. The last column counts queries in which the run is better, equal or worse."
     )
-    return ReportTable(
+    return TextTable(
         f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)
     )
 
@@ -198,7 +195,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield what was printed for what was run, beside ours."""
     if source.sealed:
-        yield Paragraph(f"{SEALED} Published averages are over test parts.")
+        yield Paragraph(f"{SEALED} Published averages are from test parts.")
         return
     titles = {run.number: run.title for run in source.runs}
     rows = tuple(
@@ -214,8 +211,8 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         for row in published_rows((run.number, run.result) for run in source.runs)
     )
     if not rows:
-        yield Paragraph("No published number is known for these methods on these data.", muted=True)
+        yield Paragraph("No published numbers are known for these methods on these data.", muted=True)
         return
     header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
-    note = "Averages of the five test parts; the difference is ours less the printed one."
-    yield ReportTable("Printed and computed", header, rows, (1, 2, 3, 4, 8, 9), note)
+    note = "Averages over the five test parts; the difference is ours minus the printed value."
+    yield TextTable("Printed and computed", header, rows, (1, 2, 3, 4, 8, 9), note)

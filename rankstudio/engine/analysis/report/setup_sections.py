@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rankstudio.engine.analysis.report.document import Block, FactList, ReportTable
+from rankstudio.engine.analysis.report.document import Block, FactList
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.texts import NOTHING, listed, runs_text
 from rankstudio.engine.analysis.report.words import words
@@ -14,16 +14,17 @@ from rankstudio.engine.experiment.plan.difference import parameter_texts
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 
-_RULES = {"best": "the best one", "one-se": "the smallest one within one standard error of the best"}
+_RULES = {"best": "the best", "one-se": "the smallest within one standard error of the best"}
 _MISSING = {
-    "query_min": "the least value in the query stands for them",
-    "zero": "0 stands for them",
-    "refuse": "data with missing values are refused",
+    "query_min": "replaced by the lowest value in the query",
+    "zero": "replaced by 0",
+    "refuse": "refused",
 }
-_NORMALIZED = {"none": "as the files have them", "query_minmax": "scaled to 0 … 1 within each query"}
+_NORMALIZED = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
 _MOST_FOLDS = 30  # that are listed
 _PARTS = {"train": "training", "vali": "validation", "test": "test"}
 
@@ -34,7 +35,7 @@ def question_blocks(source: ReportSource) -> Iterator[Block]:
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)
-        yield ReportTable("Notes on runs", ("run", "method", "note", "tags"), rows, (1, 2, 3))
+        yield TextTable("Notes on runs", ("run", "method", "note", "tags"), rows, (1, 2, 3))
 
 
 def data_blocks(source: ReportSource) -> Iterator[Block]:
@@ -59,14 +60,14 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
         for run in source.runs
     )
     header = ("run", "method", "data", "with", "seconds")
-    yield ReportTable("Runs", header, rows, (1, 2, 3))
+    yield TextTable("Runs", header, rows, (1, 2, 3))
     methods: dict[str, Method] = {}
     for run in source.runs:
         for entry in (run.plan.entry, run.plan.ranker_entry):
             if entry is not None:
                 methods.setdefault(entry.key, entry)
     told = tuple((m.label, f"{m.citation}: {m.title}", m.summary) for m in methods.values())
-    yield ReportTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
+    yield TextTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
 
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
@@ -79,7 +80,7 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
         yield FactList(told)
     for key in dict.fromkeys(run.plan.convention for run in source.runs):
         rules = convention(key)
-        yield ReportTable(
+        yield TextTable(
             f"{rules.label} convention",
             ("what", "how"),
             rules.rules,
@@ -97,9 +98,9 @@ def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[Repor
     return list(found.values())
 
 
-def _files(files: Sequence[Source], place: str) -> ReportTable:
+def _files(files: Sequence[Source], place: str) -> TextTable:
     rows = tuple((_beside(file.path, place), f"{file.size:,}", file.checksum) for file in files)
-    return ReportTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
+    return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
 
 
 def _beside(file: Path, place: str) -> str:
@@ -108,7 +109,7 @@ def _beside(file: Path, place: str) -> str:
     return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
 
 
-def _parts(data: FoldedDataset) -> ReportTable:
+def _parts(data: FoldedDataset) -> TextTable:
     """Return how many queries and documents the parts of each fold have."""
     names = [name for name in _PARTS if any(name in fold.parts for fold in data.folds)]
     rows = []
@@ -120,7 +121,7 @@ def _parts(data: FoldedDataset) -> ReportTable:
         rows.append((str(fold.number), *cells))
     header = ("fold", *(f"{_PARTS[name]}: queries / documents" for name in names))
     more = len(data.folds) - len(rows)
-    return ReportTable("Parts", header, tuple(rows), (), f"And {more:,} more folds." if more else "")
+    return TextTable("Parts", header, tuple(rows), (), f"And {more:,} more folds." if more else "")
 
 
 def _parameters(plan: Plan) -> str:
@@ -129,8 +130,7 @@ def _parameters(plan: Plan) -> str:
     grids = {axis.label for axis in plan.axes}
     texts = parameter_texts(plan)
     return (
-        " · ".join(f"{k} {v}" for k, v in texts.items() if k in grids or v != usual.get(k))
-        or "all as by default"
+        " · ".join(f"{k} {v}" for k, v in texts.items() if k in grids or v != usual.get(k)) or "all defaults"
     )
 
 
@@ -141,13 +141,13 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
     by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
     where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
     if plan.leaves_out:
-        chosen = f"{plan.chosen_by} on the training queries, each ranked by the model learned without it"
+        chosen = f"{plan.chosen_by} on left-out training queries"
     else:
         chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
     return (
         ("folds", folds),
         ("model chosen by", chosen),
-        ("which model", _RULES.get(plan.rule, f"the best one with {plan.rule} features")),
+        ("which model", _RULES.get(plan.rule, f"the best with {plan.rule} features")),
         ("measures", listed(plan.measures)),
         ("convention of measures", convention(plan.convention).label),
         ("feature values", _NORMALIZED[plan.normalize]),

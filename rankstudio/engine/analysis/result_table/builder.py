@@ -29,7 +29,7 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
 
-_ASSIGNMENTS = 100_000
+_ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def result_table(
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
     if not runs:
-        raise PlanError("There is nothing for a table: expected a finished run, found none.")
+        raise PlanError("No data for the table: expected a completed run, found none.")
     if query.by not in BY:
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
     if query.test not in TESTS:
@@ -153,7 +153,7 @@ def _reference(rows: Sequence[RowRuns], places: Sequence[_ColumnContent], agains
     """Return the row that the others are tested against."""
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
-            raise PlanError(f"against: expected the number of a row, from 1 to {len(rows)}, got {against}.")
+            raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
         return against - 1
     titles = [row.title for row in rows]
     if against in titles:
@@ -235,12 +235,14 @@ def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     for data, run in runs:
         labels.setdefault(convention(run.result.plan.convention).label, {})[data] = None
     if len(labels) == 1:
-        notes = [f"Measures by the convention of {next(iter(labels))}."]
+        notes = [f"Measures follow the {next(iter(labels))} convention."]
     else:
         said = "; ".join(f"{_listed(list(data))} by {label}" for label, data in labels.items())
         notes = [f"Conventions of the measures: {said}."]
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
-    notes += [f"The test part is sealed: {_listed(sealed)} on the validation part."] if sealed else []
+    notes += (
+        [f"The test part is sealed: {_listed(sealed)} measured on the validation part."] if sealed else []
+    )
     return tuple(notes)
 
 
@@ -263,8 +265,8 @@ def _mark_note(
     hypotheses = f"{_numbers(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
     drawn = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
     return (
-        f"{marks} for the difference to {rows[reference].title}: {TESTS[test]}, two-sided{drawn}, over {n} "
-        f"queries, corrected by Holm for the {hypotheses} of a column."
+        f"{marks} for the difference from {rows[reference].title}: {TESTS[test]}, two-sided{drawn}, over {n} "
+        f"queries, with Holm correction for the {hypotheses} of a column."
     )
 
 

@@ -71,8 +71,8 @@ class TableRun:
         if unknown:
             plan = self.result.plan
             raise PlanError(
-                f"{plan.title} on {self.result.data_name} was not measured by {' and '.join(unknown)}, and "
-                f"cannot be now: expected its documents in {plan.data} as they were, found others or none."
+                f"{plan.title} on {self.result.data_name} has no {' and '.join(unknown)}, and the original "
+                f"data to compute it are missing or changed: {plan.data}."
             )
         return self
 
@@ -105,6 +105,6 @@ def check_conventions(runs: Iterable[TableRun]) -> None:
         if run.result.plan.convention != other.plan.convention:
             labels = [convention(one.plan.convention).label for one in (other, run.result)]
             raise PlanError(
-                f"{other.data_name}: expected runs measured by one convention, found {other.plan.title} by "
-                f"{labels[0]} and {run.result.plan.title} by {labels[1]}."
+                f"{other.data_name}: expected one evaluation convention, found {labels[0]} for "
+                f"{other.plan.title} and {labels[1]} for {run.result.plan.title}."
             )

@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.analysis.simulation.simulation import Simulation
-from rankstudio.engine.experiment.plan.as_code import column_words, origin_lines
+from rankstudio.engine.experiment.plan.as_code import (
+    UNKNOWN,
+    column_words,
+    field_words,
+    option_words,
+    parameter_words,
+    plan_code,
+    program,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.escaping import shell_command
-from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_UNKNOWN: Mapping[str, str] = FrozenMapping()
 _DATA = ("data", "missing", "normalize", "protocol", "seed", "columns")
 """What a plan says of how its data are opened."""
 
@@ -34,32 +40,21 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
     """
     kind, values = simulation.kind, simulation.counting
     words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
-    for p in PARAMETERS[kind]:
-        if p.name in values and values[p.name] != p.default:
-            words += _option(p.option, p.written(values[p.name]) or p.none_label)
-    if "convention" in values:
-        words += ["--convention", values["convention"]]
+    words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
+    words += ["--convention", values["convention"]] if "convention" in values else []
     if simulation.quantity:
         listed = VARIED[kind][simulation.quantity]
         words += ["--vary", option_of(kind, simulation.quantity)]
-        words += _option(listed.option, listed.written(simulation.values))
-        words += _option(EACH[kind].option, str(simulation.each))
+        words += option_words(listed.option, listed.written(simulation.values))
+        words += option_words(EACH[kind].option, str(simulation.each))
     return shell_command(words)
-
-
-def _option(option: str, value: str) -> list[str]:
-    """Return an option with its value, in one word where that begins as an option does."""
-    return [f"{option}={value}"] if value.startswith("-") else [option, value]
 
 
 def _data_words(plan: Plan, test: bool) -> Iterator[str]:
     """Yield what opens the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
-    usual = Plan(plan.data)
-    for name in ("missing", "normalize", "protocol"):
-        if getattr(plan, name) != getattr(usual, name):
-            yield from (f"--{name}", getattr(plan, name))
-    if plan.protocol != usual.protocol:
+    yield from field_words(plan, ("missing", "normalize", "protocol"))
+    if plan.protocol != Plan(plan.data).protocol:
         yield from ("--protocol-seed", str(plan.seed))
     yield from column_words(plan)
     if not test:
@@ -71,7 +66,7 @@ def simulation_as_python(
     plan: Plan | None = None,
     *,
     test: bool = True,
-    computed_with: Mapping[str, str] = _UNKNOWN,
+    computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
     """Return a short program that does a simulation with the library, and prints all it found as JSON.
 
@@ -83,11 +78,11 @@ def simulation_as_python(
         Versions that give the same bits, where these are known.
     """
     names = "Simulation" if test else "Simulation, without_test"
-    lines = [*origin_lines(computed_with), "import json", ""]
-    lines += ["from rankstudio.engine import Plan"] if plan is not None else []
-    lines += [f"from rankstudio.engine.analysis.simulation.simulation import {names}"]
-    lines += ["from rankstudio.engine.experiment.runner import open_data"] if plan is not None else []
-    lines += ["", "simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
+    imports = ["import json", ""]
+    imports += ["from rankstudio.engine import Plan"] if plan is not None else []
+    imports += [f"from rankstudio.engine.analysis.simulation.simulation import {names}"]
+    imports += ["from rankstudio.engine.experiment.runner import open_data"] if plan is not None else []
+    lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
     lines += [f"        {name!r}: {value!r}," for name, value in simulation.counting.items()]
     lines += ["    },"]
     if simulation.quantity:
@@ -95,18 +90,9 @@ def simulation_as_python(
         lines += [f"    {name}={value!r}," for name, value in asked.items()]
     lines += [")"]
     if plan is not None:
-        lines += ["plan = Plan(", *_plan_lines(plan), ")"]
         opened = "open_data(plan)"
-        lines += [f"dataset = {opened if test else f'without_test({opened})'}"]
+        lines += [plan_code(plan, _DATA), f"dataset = {opened if test else f'without_test({opened})'}"]
     given = "dataset" if plan is not None else ""
     lines += [f"*_, found = filter(None, simulation.steps({given}))"]
     lines += ["print(json.dumps(found.as_dict(), indent=1))"]
-    return "\n".join(lines) + "\n"
-
-
-def _plan_lines(plan: Plan) -> Iterator[str]:
-    usual = Plan(plan.data)
-    for name in _DATA:
-        value = getattr(plan, name)
-        if name == "data" or value != getattr(usual, name):
-            yield f"    {name}={dict(value) if isinstance(value, Mapping) else value!r},"
+    return program(imports, lines, computed_with)

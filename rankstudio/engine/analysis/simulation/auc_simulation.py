@@ -57,7 +57,7 @@ class TwoClasses:
         between("n_features", self.n_features, 1, 1_000_000)
         between("n_informative", self.n_informative, 0, self.n_features)
         if not _number(self.positive) or not 0 < self.positive < 1:
-            raise ParameterError("positive", self.positive, "a share between 0 and 1, without the two")
+            raise ParameterError("positive", self.positive, "a share between 0 and 1 (exclusive)")
         if not _number(self.shift) or not abs(self.shift) <= 1e6:
             raise ParameterError("shift", self.shift, "a finite number")
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from rankstudio.engine.analysis.simulation.learners import Estimator, Scorer, estimators
 from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.kernels.basis import basis_rows, independent
 from rankstudio.engine.methods.kernels.kernel_parameters import kernel_of
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.blocks import solve_lower
 
 _MOST = 1_000_000

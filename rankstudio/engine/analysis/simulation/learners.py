@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.parameters import SELECTED_ONCE
+from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, QueryStatistics
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
 
 Scorer = Callable[[Floats], Floats]
 """A model: from the features of documents (m, n) to their scores (m,)."""
@@ -123,7 +123,7 @@ def folds_of_documents(
         sizes = np.bincount(query[~held])
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~held], data.y[~held], ptr)
-        if "statistics" in vars(data):
+        if data.has_statistics:
             _ = rest.statistics  # as there was room for those of all, nobody has to look for some
         scores[held] = learner.learn(rest)(data.X[held])
         yield
@@ -180,7 +180,7 @@ def of_queries(data: QueryData, kept: Bools) -> QueryData:
     rows = np.repeat(kept, sizes)
     ptr = np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64)
     part = QueryData(data.X[rows], data.y[rows], ptr)
-    if "statistics" in vars(data):
+    if data.has_statistics:
         gram = data.statistics.gram[kept]
-        vars(part)["statistics"] = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
+        part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
     return part

@@ -21,7 +21,7 @@ _LAMBDA = Parameter(
     default=1.0,
     low=0.0,
     open_low=True,
-    help="How strongly large weights are punished.",
+    help="Regularization: larger values give smaller weights.",
     symbol="λ",
     option="--lambda",
 )
@@ -32,7 +32,7 @@ _REPETITIONS = Parameter(
     default=10_000,
     low=1,
     high=100_000_000,
-    help="How many training sets are drawn.",
+    help="Number of training sets to draw.",
     option="--repetitions",
 )
 _SEED = Parameter(
@@ -42,7 +42,7 @@ _SEED = Parameter(
     default=0,
     low=0,
     high=2**32 - 1,
-    help="Of the random numbers: equal seeds give equal results, to the last bit.",
+    help="Seed of the random numbers: equal seeds give identical results.",
     option="--seed",
 )
 
@@ -54,7 +54,7 @@ AUC: tuple[Parameter, ...] = (
         default=30,
         low=4,
         high=20_000,
-        help="Size of each training set that is drawn, both classes together.",
+        help="Size of each training set, both classes together.",
         symbol="m",
         source="Airola 2011, 5.4",
         option="--examples",
@@ -66,7 +66,7 @@ AUC: tuple[Parameter, ...] = (
         default=0.5,
         low=0.0001,
         high=0.9999,
-        help="Share of the positive examples; at least one is of each class.",
+        help="Share of positive examples; each class has at least one example.",
         source="Airola 2011, 5.4",
         option="--positive",
     ),
@@ -77,7 +77,7 @@ AUC: tuple[Parameter, ...] = (
         default=10,
         low=1,
         high=1_000_000,
-        help="How many features an example has; each is normally distributed with variance 1.",
+        help="Number of features; each is normally distributed with variance 1.",
         symbol="n",
         source="Airola 2011, 5.4",
         option="--features",
@@ -90,7 +90,7 @@ AUC: tuple[Parameter, ...] = (
         low=0,
         high=1_000_000,
         none_label="all",
-        help="How many of the features are shifted between the classes; the others are noise.",
+        help="Number of features whose mean differs between the classes; the others are noise.",
         source="Airola 2011, 5.4",
         option="--informative",
     ),
@@ -101,7 +101,7 @@ AUC: tuple[Parameter, ...] = (
         default=0.0,
         low=-1e6,
         high=1e6,
-        help="Distance of the means of the two classes in each informative feature; 0 is no signal.",
+        help="Distance between the two class means in each informative feature; 0 means no signal.",
         symbol="δ",
         source="Airola 2011, 5.4",
         option="--shift",
@@ -123,7 +123,7 @@ SELECTION: tuple[Parameter, ...] = (
         default=20,
         low=3,
         high=10_000_000,
-        help="How many training queries are drawn each time; the truth is measured on all others.",
+        help="Number of training queries drawn each time; all other queries measure the truth.",
         source="Airola 2011, 5.5",
         option="--queries",
     ),
@@ -133,7 +133,7 @@ SELECTION: tuple[Parameter, ...] = (
         kind=Kind.CHOICE,
         default=NO_KERNEL,
         help=(
-            "What learns from them: greedy RankRLS, which selects features, or RankRLS with a kernel, on all "
+            "The learner: greedy RankRLS selects features; RankRLS with a kernel uses all "
             "features, with some documents of each query as basis vectors."
         ),
         source="Airola 2011, 5.5-5.6",
@@ -153,7 +153,7 @@ SELECTION: tuple[Parameter, ...] = (
         low=1,
         high=1_000_000,
         none_label="all",
-        help="How many features greedy RankRLS selects from them.",
+        help="Number of features that greedy RankRLS selects.",
         symbol="k",
         option="--features",
         only_with=_WITHOUT_KERNEL,
@@ -166,21 +166,23 @@ SELECTION: tuple[Parameter, ...] = (
         default=2,
         low=1,
         high=1_000_000,
-        help="Basis vectors: so many documents of each training query.",
+        help="Number of basis vectors, drawn from the documents of each training query.",
         source="Airola 2011, 5.6",
         option="--basis",
         only_with=_WITH_KERNEL,
     ),
-    replace(_LAMBDA, help="How strongly large weights are punished, in the selection and in the model."),
+    replace(
+        _LAMBDA, help="Regularization of the selection and the model: larger values give smaller weights."
+    ),
     Parameter(
         name="measure",
         label="measure",
         kind=Kind.MEASURE,
         default="MAP",
-        help="What is estimated, and measured on all other queries.",
+        help="The measure that is estimated; its true value is measured on all other queries.",
         option="--measure",
     ),
-    replace(_REPETITIONS, default=100, high=10_000_000, help="How often training queries are drawn."),
+    replace(_REPETITIONS, default=100, high=10_000_000, help="Number of draws of training queries."),
     _SEED,
 )
 """Of `simulate_selection`, by the names of its arguments."""
@@ -203,39 +205,39 @@ VARIED: Mapping[str, Mapping[str, Parameter]] = {
     "auc": {
         "n_examples": _values(
             (10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
-            "Sizes of the training set to try one after the other.",
+            "Sizes of the training set to try.",
             _AUC["n_examples"],
         ),
         "positive": _values(
             (0.1, 0.2, 0.3, 0.4, 0.5),
-            "Shares of positive examples to try one after the other.",
+            "Shares of positive examples to try.",
             _AUC["positive"],
         ),
         "regularization": _values(
             tuple(2.0**e for e in range(-6, 11, 2)),
-            "Values of λ to try one after the other.",
+            "Values of λ to try.",
             _LAMBDA,
         ),
     },
     "selection": {
         "regularization": _values(
             tuple(4.0**e for e in range(-5, 6)),
-            "Values of λ to try one after the other.",
+            "Values of λ to try.",
             _LAMBDA,
         ),
         "n_queries": _values(
             (5.0, 10.0, 20.0, 40.0),
-            "Numbers of training queries to try one after the other.",
+            "Numbers of training queries to try.",
             _SELECTION["n_queries"],
         ),
         "n_features": _values(
             (1.0, 2.0, 3.0, 5.0, 8.0),
-            "Numbers of features to select, to try one after the other.",
+            "Numbers of selected features to try.",
             _SELECTION["n_features"],
         ),
         "per_query": _values(
             (1.0, 2.0, 4.0, 8.0),
-            "Numbers of basis vectors of each query to try one after the other.",
+            "Numbers of basis vectors per query to try.",
             _SELECTION["per_query"],
         ),
     },
@@ -244,11 +246,19 @@ VARIED: Mapping[str, Mapping[str, Parameter]] = {
 
 EACH: Mapping[str, Parameter] = {
     "auc": Parameter(
-        "each", "of each", Kind.INTEGER, 1000, "How many training sets are drawn for each of these values.",
+        "each",
+        "per value",
+        Kind.INTEGER,
+        1000,
+        "Number of training sets drawn for each of these values.",
         low=1, high=100_000_000, option="--of-each",
     ),
     "selection": Parameter(
-        "each", "of each", Kind.INTEGER, 20, "How often training queries are drawn for each of these values.",
+        "each",
+        "per value",
+        Kind.INTEGER,
+        20,
+        "Number of draws of training queries for each of these values.",
         low=1, high=10_000_000, option="--of-each",
     ),
 }  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import numpy as np
 
@@ -12,14 +13,17 @@ from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import ESTIMATORS, Estimator, Learner, SelectedRankRLS
 from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import whole
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.base import MOST_SEED, between
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support.threads import steadily
+
+if TYPE_CHECKING:
+    from rankstudio.engine.metrics.evaluator import Evaluator
 
 _MOST = 10_000_000
 Arguments = ParamSpec("Arguments")
@@ -87,8 +91,8 @@ def selection_steps(
     count, start = between("repetitions", repetitions, 1, _MOST), between("seed", seed, 0, MOST_SEED)
     if data.n_queries <= drawn:
         raise DatasetError(
-            f"The data have {data.n_queries} queries; expected more than the {drawn} to draw, so that "
-            "some are left for the truth."
+            f"The data have {data.n_queries} queries; expected more than the {drawn} drawn for training, "
+            "because the others measure the truth."
         )
     ways = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
     if estimators is not None:
@@ -166,17 +170,25 @@ def _part(data: RankingDataset, queries: Ints) -> QueryData:
     return QueryData(data.X[rows], data.y[rows], ptr, part_of=data.grading.taken(rows))
 
 
+@dataclass
+class _Evaluators:
+    """Those of some documents, by measure and convention; all learners are measured on them."""
+
+    found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
+
+
 def _measured(
     data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
 ) -> float:
     """Measure scores, by the documents of each query, or of each query and fold."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    y, ptr, key = data.y, data.ptr, ("evaluator", measure, convention)
+    y, ptr = data.y, data.ptr
     if fold is None:
-        if key not in data.remembered:
-            data.remembered[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
-        evaluator = data.remembered[key]
+        known, key = data.shared.of(_Evaluators).found, (measure, convention)
+        if key not in known:
+            known[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
+        evaluator = known[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
         parts, order = query * (int(fold.max()) + 1) + fold, np.lexsort((fold, query))

@@ -35,7 +35,7 @@ from rankstudio.engine.support.jit import inlined, kernel, subroutine
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE, HASH = 10, 35
 _TAB, _RETURN, _SPACE, _COLON = 9, 13, 32, 58
-_MOST_ID_DIGITS = 18
+_MOST_ID_DIGITS = 18  # they fit into an int64
 
 
 @inlined

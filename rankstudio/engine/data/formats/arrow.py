@@ -224,7 +224,7 @@ def _n_columns(schema: Any) -> int:
 def _damaged(path: Path, error: Exception) -> FileAccessError:
     """Return the error of a file of which a library says that it cannot be read."""
     if isinstance(error, MemoryError):
-        return FileAccessError(path, "what is in the file does not fit into memory.")
+        return FileAccessError(path, "the contents of the file do not fit into memory.")
     text = short(" ".join(str(error).split()), 200).rstrip(".")
     return FileAccessError(path, f"the file could not be read as Parquet or Arrow: {text}.")
 

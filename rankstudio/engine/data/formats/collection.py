@@ -45,7 +45,7 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
         found = module.load(name)
     except KeyError:
         raise DatasetError(
-            f"{place.as_posix()}: ir_datasets knows no collection {short(name)!r}, expected an id such as "
+            f"{place.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
             "msmarco-passage/dev."
         ) from None
     except Exception as error:
@@ -53,8 +53,8 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
     iterator = getattr(found, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
-            f"{place.as_posix()}: found a collection without judgements, expected one of its subsets that "
-            "has some, such as msmarco-passage/dev of msmarco-passage."
+            f"{place.as_posix()}: the collection has no judgements; expected a subset with judgements, such "
+            "as msmarco-passage/dev of msmarco-passage."
         )
     lines = tuple(_lines(place, iterator))
     content = "\n".join(lines).encode("utf-8", "replace")
@@ -86,13 +86,13 @@ def _word(value: object) -> str:
     """
     text = str(value)
     if text.split() != [text]:
-        raise ValueError(f"expected an id without blanks, found {short(text)!r}")
+        raise ValueError(f"expected an id without spaces, found {short(text)!r}")
     return text
 
 
 def _failed(place: Path, error: Exception) -> DatasetError:
     reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
-    return DatasetError(f"{place.as_posix()}: ir_datasets gave no judgements of documents: {reason}.")
+    return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgements: {reason}.")
 
 
 def _library() -> Any:

@@ -30,9 +30,9 @@ _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
 _HEAD = 1 << 16  # characters from which the delimiter is told
 _CELLS = 1 << 16  # that are text at a time
-_LONGEST_LINE = 1 << 28
-_MOST_COLUMNS = 1_000_000
-_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+_LONGEST_LINE = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
+_MOST_COLUMNS = 1_000_000  # beyond it a separator was taken for another
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks, as surrogateescape decodes them
 _END = "\0"  # no line has it: a zero byte is refused
 
 
@@ -104,7 +104,7 @@ class CsvText:
         return FormatError(self._path, self.line, 0, found, expected)
 
     def _empty(self) -> FormatError:
-        return FormatError(self._path, 0, 0, "an empty file", "a header, and a line for each document")
+        return FormatError(self._path, 0, 0, "an empty file", "a header and one line per document")
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the documents that are left: the line on which each ends, and its cells.
@@ -120,7 +120,7 @@ class CsvText:
         expected = len(self.head.names)
         for line, cells in self._cut():
             if len(cells) != expected:
-                raise self.error(f"{len(cells)} cells", f"{expected}, as many as the first line has")
+                raise self.error(f"{len(cells)} cells", f"{expected}, as in the first line")
             yield line, cells
 
     def _cut(self) -> Iterator[tuple[int, list[str]]]:
@@ -137,7 +137,7 @@ class CsvText:
             most = f"{csv.field_size_limit():,}"
             raise self.error(
                 tr("a cell of more than {n} characters").format(n=most),
-                tr("a shorter cell; is a quotation mark not closed?"),
+                tr("a shorter cell; a closing quotation mark may be missing"),
             ) from None
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
@@ -146,7 +146,7 @@ class CsvText:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         while line := text.readline(_LONGEST_LINE):
             if not self.n_characters and line.startswith(_UTF_16):
-                expected = "text in UTF-8 or ASCII; please save the file so"
+                expected = "text in UTF-8 or ASCII; save the file in that encoding"
                 raise FormatError(self._path, 1, 1, "text in UTF-16", expected)
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")

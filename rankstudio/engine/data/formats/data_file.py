@@ -32,7 +32,7 @@ def load_data(
     normalize: Normalize = False,
     cache: bool = True,
 ) -> RankingDataset:
-    """Read one file of any format that data come in; see `open_dataset` for folds.
+    """Read a data file of any supported format; see `open_dataset` for folds.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def load_letor(
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> RankingDataset:
-    """Read a file in LETOR's format, which is that of SVM-light and of RankLib too.
+    """Read a file in LETOR format, which SVM-light and RankLib also use.
 
     A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
     without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing

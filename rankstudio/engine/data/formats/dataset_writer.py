@@ -178,8 +178,8 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
     for query_id in dataset.query_ids:
         if not query_id or not _ENDS_TOKEN.isdisjoint(query_id):
             raise OutputError(
-                f'{path}: it could not be written: found the query id "{query_id}", expected one without '
-                "blanks and without #."
+                f'{path}: the file could not be written: found the query id "{query_id}", expected an id '
+                "without spaces and #."
             )
     write_pieces(path, packed_pieces(path, letor_pieces(dataset, comments=comments)))
 

@@ -12,8 +12,8 @@ from rankstudio.engine.data.source import SIZES_ENDINGS
 from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support.files import read_text
 
-_EXPECTED = "how many documents the next query has, a whole number from 0 up"
-_MOST_DIGITS = 9
+_EXPECTED = "the number of documents of the next query, a whole number from 0 up"
+_MOST_DIGITS = 9  # a query of a billion documents is no query
 
 
 def sizes_file(path: Path) -> Path | None:
@@ -57,7 +57,7 @@ def read_sizes(path: Path) -> Ints:
                 raise FormatError(path, number, 0, repr(shown), _EXPECTED)
             sizes.append(int(word))
     if not sum(sizes):
-        raise DatasetError(f"{path}: found no size of a query, expected {_EXPECTED}, on each line.")
+        raise DatasetError(f"{path}: found no query sizes; expected on each line {_EXPECTED}.")
     return np.array(sizes, dtype=np.int64)
 
 

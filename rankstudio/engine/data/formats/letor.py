@@ -30,8 +30,8 @@ from rankstudio.engine.errors import FormatError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory, threads
 
-_PEEK = 1 << 16
-_FEW_HARD = 64
+_PEEK = 1 << 16  # 64 KiB, enough for some lines
+_FEW_HARD = 64  # numbers that the fast path leaves to Python; room grows where there are more
 _HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
 _BESIDE = 41  # bytes of a row beside its features
 
@@ -406,7 +406,7 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
 
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
-_WINDOW = 1 << 12
+_WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 
 
 @dataclass(frozen=True)
@@ -453,7 +453,7 @@ def skip_mark(path: Path, text: Bytes) -> int:
         return 3
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise FormatError(
-            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; please save the file so")
+            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; save the file in that encoding")
         )
     return 0
 

@@ -15,11 +15,11 @@ BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
 
 _SHOWN = 40
-_PIECE = 1 << 24
+_PIECE = 1 << 24  # 16 MiB: newlines are counted without a copy of the text
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 _EXPECTED = {
-    BAD_LABEL: translatable("a relevance label, which is a finite number"),
+    BAD_LABEL: translatable("a finite number as the relevance label"),
     NO_QID: translatable('the query as "qid:" and its id, such as qid:10'),
     EMPTY_QID: translatable('the id of the query after "qid:"'),
     BAD_FEATURE: translatable("feature:value, such as 12:0.5"),
@@ -28,9 +28,9 @@ _EXPECTED = {
     ID_TOO_LARGE: translatable("a feature id of at most {most}"),
     ID_REPEATED: translatable("every feature at most once in a line"),
     OVERFLOW: translatable("a number between -1.8e308 and 1.8e308"),
-    MISSING: translatable("a number for every feature, because missing values are to be refused"),
+    MISSING: translatable("a value for every feature, because missing values are set to be refused"),
     BINARY: translatable("text"),
-    OLD_LINE_END: translatable("lines that end with a line feed; please save the file so"),
+    OLD_LINE_END: translatable("lines that end with a line feed; save the file with such line ends"),
 }
 
 
@@ -72,7 +72,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
-        expected += tr(" (every feature becomes a column in memory)")
+        expected = tr("{expected} (every feature becomes a column in memory)").format(expected=expected)
     kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
     return kind(
         path,
@@ -89,7 +89,7 @@ def _found(problem: int, token: str) -> str:
     if problem == BINARY:
         return tr("binary data (a zero byte)")
     if problem == OLD_LINE_END:
-        return tr("a document behind a carriage return in a comment")
+        return tr("a document after a carriage return in a comment")
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
     shown = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"

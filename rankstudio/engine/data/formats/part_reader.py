@@ -152,8 +152,8 @@ class PartReader:
             return ()
         return (
             tr(
-                "{path}: {documents} documents with {n} features, {size}, are read from the disk as they are "
-                "needed: in memory they would take more than {share:.0%} of the memory budget of {budget}."
+                "{path}: {documents} documents with {n} features ({size}) are read from disk "
+                "as needed, because they exceed {share:.0%} of the memory limit of {budget}."
             ).format(
                 path=self._path,
                 documents=f"{sum(part.n_documents for part in parts.values()):,}",
@@ -210,10 +210,10 @@ def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> N
     needed = sum(read.table.X.nbytes for read in found if not in_file(read.table.X))
     free = memory.available()
     if needed > 0.9 * (needed + free):
-        advice = tr("open a single fold") if several else tr("leave out unused features, or number them anew")
+        advice = tr("open a single fold") if several else tr("leave out unused features or renumber them")
         raise DatasetError(
             tr(
-                "{path}: more memory is needed than there is: {size} are taken by what is read, and "
-                "{size_2} are free; please {advice}."
+                "{path}: not enough memory: the data read so far take {size}, and {size_2} are "
+                "free; {advice}."
             ).format(path=path, size=memory.size(needed), size_2=memory.size(free), advice=advice)
         )

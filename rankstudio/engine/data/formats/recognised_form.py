@@ -86,7 +86,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     if binary:
         raise FileAccessError(
             path,
-            tr("not a {format} file: it does not begin with {magic}, and is no text either.").format(
+            tr("not a {format} file: it does not begin with {magic} and is not text.").format(
                 format=format_of_name(path.name).label, magic=f'"{magic.rstrip(bytes(1)).decode()}"'
             ),
         )

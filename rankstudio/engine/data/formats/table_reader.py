@@ -76,8 +76,8 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
         raise DatasetError(
             tr(
-                "{path}: found {n} files for one part, expected one, or several of LETOR text, Parquet "
-                "or Arrow."
+                "{path}: found {n} files for one part; expected one file, or several in LETOR, "
+                "Parquet or Arrow format."
             ).format(path=shown_path(paths[0]), n=len(paths))
         )
     return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)

@@ -55,7 +55,7 @@ def run_scores(text: TextLines) -> RunScores:
         query, document = words[0], words[2]
         documents = found.setdefault(query, {})
         if document in documents:
-            raise text.error(line, f"{query} {document}", tr("each document of a query once"))
+            raise text.error(line, f"{query} {document}", tr("each document at most once per query"))
         documents[document] = score
     if not found:
         raise DatasetError(
@@ -67,7 +67,7 @@ def run_scores(text: TextLines) -> RunScores:
 RUN_ENDINGS = (".run", ".trec", ".res")
 """What names of runs end with, once that of a compressed file is gone; or they begin with ``run.``."""
 
-_EXPECTED = translatable("a line of TREC's judgements: query, iteration, document, grade")
+_EXPECTED = translatable("a line of TREC judgements: query, iteration, document, grade")
 _WORDS = 4
 
 
@@ -99,7 +99,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
         name = plain.removesuffix(plain[len(plain) - len(ending) :]) if ending else plain[len("run.") :]
         if name in found:
             raise DatasetError(
-                tr("{folder}: found {a} and {b}, expected a name of its own for each run.").format(
+                tr("{folder}: found {a} and {b}, expected different names for the runs.").format(
                     folder=qrels.parent, a=found[name].name, b=path.name
                 )
             )
@@ -107,8 +107,8 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     if not found:
         raise DatasetError(
             tr(
-                "{path}: found judgements of TREC and no run beside them, expected files that end "
-                "with {endings}."
+                "{path}: found TREC judgements without a run; expected files ending in "
+                "{endings} in the same folder."
             ).format(path=qrels, endings=", ".join(RUN_ENDINGS))
         )
     return found
@@ -151,7 +151,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         query, document = words[0], words[2]
         documents = grades.setdefault(query, {})
         if document in documents:
-            raise qrels.error(line, f"{query} {document}", tr("each document of a query once"))
+            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
         negative += grade < 0
         documents[document] = max(grade, 0.0)
         lines[query, document] = line
@@ -172,7 +172,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
             lines[query, document],
             0,
             f"{query} {document}, which {list(runs)[column]} did not retrieve",
-            "a score in every run, because missing values are to be refused",
+            "a score in every run, because missing values are set to be refused",
         )
     sizes = [len(documents) for documents in grades.values()]
     return Table(
@@ -212,9 +212,7 @@ def _said(
     said = []
     if unjudged:
         said.append(
-            tr("{n} documents that a run retrieved were not judged, and are left out.").format(
-                n=f"{len(unjudged):,}"
-            )
+            tr("{n} retrieved documents without a judgement are left out.").format(n=f"{len(unjudged):,}")
         )
     if negative:
         said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))

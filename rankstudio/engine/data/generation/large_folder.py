@@ -22,7 +22,7 @@ PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
 """The share of the queries that each part has."""
 
 _PIECE = 1 << 14  # documents made at a time, or those of a query
-_N_FACTORS = 8
+_N_FACTORS = 8  # features share them, so that they are correlated as real ones are
 _SKEW = 2.0  # of the sizes of queries: the shape of a gamma distribution
 _LABELS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
 _DECIMALS = (0, 6, 6)  # counts, shares from 0 to 1, scores such as BM25
@@ -144,7 +144,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
                 with written.open("wb", buffering=0) as file:
                     for documents, piece in data.text(part):
                         if file.write(piece.data) != len(piece):
-                            raise OSError(errno.ENOSPC, "there is no room left")
+                            raise OSError(errno.ENOSPC, "no space left on the disk")
                         done += documents
                         yield done
                 written.replace(path)

@@ -72,7 +72,9 @@ class PreferenceFile:
         query = np.array(known, dtype=np.int64)[columns.query]
         here = np.flatnonzero(query != _ELSEWHERE)
         if not here.size:
-            raise DatasetError(f"{self.path}: found no preference between documents of the data.")
+            raise DatasetError(
+                f"{self.path}: found no preference between documents of the data; expected at least one."
+            )
         query = query[here]
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (documents.find(query, names[here]) for names in (columns.winner, columns.loser))
@@ -91,12 +93,12 @@ class PreferenceFile:
         if q == _NOWHERE:
             name, expected = query, f"a query of the data, such as {quoted(data.query_ids[0])}"
         elif row == SEVERAL:
-            expected = "an id that one document of the query has"
+            expected = "an id that is unique within the query"
         elif row == NO_DOCUMENT:
             size = int(data.query_ptr[q + 1] - data.query_ptr[q])
             expected = f"a document of query {quoted(query)}: its id, or a number from 1 to {size}"
         else:
-            expected = "another document than the winner"
+            expected = "a document other than the winner"
         return line_error(self.path, int(columns.line[place]), name, expected)
 
 
@@ -148,7 +150,7 @@ def _parsed(path: Path, checksum: str) -> PreferenceFile:
 
 
 def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Preferences:
-    """Read the preferences between documents of some data.
+    """Read preferences between the documents of a dataset.
 
     Parameters
     ----------
@@ -173,7 +175,7 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
 NO_DOCUMENT, SEVERAL = -1, -2
 """In place of a row: no document of the query has the name, or several have it for their id."""
 
-_MOST_DIGITS = 9
+_MOST_DIGITS = 9  # a whole number of so many fits into an int32
 _AT_A_TIME = 1 << 14  # ids that are looked up before other threads may go on
 
 
@@ -257,7 +259,7 @@ def _number(name: str) -> int:
 COLUMNS = "qid", "winner", "loser", "magnitude", "weight"
 DELIMITERS = ",;\t"
 _FEWEST, _MOST = 3, len(COLUMNS)
-_EXPECTED = "qid,winner,loser, and magnitude and weight where they are not 1"
+_EXPECTED = "qid,winner,loser and optionally magnitude,weight"
 _HEADERS = {COLUMNS[:n] for n in range(_FEWEST, _MOST + 1)}
 _SHORT = 1 << 16  # characters of a line, no cell of which is too long for csv
 _QUOTING = re.compile('["\r\n\0]')
@@ -309,7 +311,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     if filled and _is_header(_cells(text, *filled[0], delimiter)):
         filled = filled[1:]
     if not filled:
-        raise DatasetError(f"{text.path}: found no preference, expected {_EXPECTED}, on each line.")
+        raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED}.")
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     names, sizes = [], []

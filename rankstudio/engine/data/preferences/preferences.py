@@ -51,10 +51,10 @@ class Preferences:
     def __post_init__(self) -> None:
         winner, loser = _rows("winner", self.winner), _rows("loser", self.loser)
         if winner.shape != loser.shape:
-            raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one for each winner")
+            raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one per winner")
         if (same := np.flatnonzero(winner == loser)).size:
             at = int(same[0])
-            expected = f"another document than the winner in preference {at}"
+            expected = f"a document other than the winner in preference {at}"
             raise ParameterError("loser", int(loser[at]), expected)
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
@@ -100,7 +100,7 @@ class Preferences:
         if across.size:
             at = int(across[0])
             raise DatasetError(
-                f"preferences: expected two documents of one query in each, found rows {self.winner[at]} and "
+                f"preferences: expected two documents of the same query, found rows {self.winner[at]} and "
                 f"{self.loser[at]} of different queries in preference {at}."
             )
 
@@ -111,7 +111,7 @@ def _rows(name: str, values: ArrayLike) -> Ints:
     if found.size == 0:
         found = found.astype(np.int64)
     if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise ParameterError(name, values, "a list of row numbers, whole and from 0 up")
+        raise ParameterError(name, values, "a list of row numbers, whole numbers from 0 up")
     if found.size and int(found.min()) < 0:
         raise ParameterError(name, int(found.min()), "row numbers from 0 up")
     if found.size and int(found.max()) > np.iinfo(np.int64).max:
@@ -128,7 +128,7 @@ def _positive(name: str, values: ArrayLike, size: int) -> Floats:
     except (TypeError, ValueError):
         raise ParameterError(name, values, "numbers greater than 0") from None
     if found.ndim and found.shape != (size,):
-        raise ParameterError(name, f"shape {found.shape}", f"a number, or {size}, one for each preference")
+        raise ParameterError(name, f"shape {found.shape}", f"a number, or {size} numbers, one per preference")
     whole = np.full(size, float(found)) if not found.ndim else found.copy()
     bad = np.flatnonzero(~((whole >= LEAST) & (whole <= GREATEST)))
     if bad.size:
@@ -186,9 +186,7 @@ def sample_preferences(
     upto = np.cumsum(lower)
     n_pairs = int(upto[-1])
     if n_pairs == 0:
-        raise DatasetError(
-            "Preferences are drawn from documents of one query with different labels: none are."
-        )
+        raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
     if n_pairs > _MOST_PAIRS:
         raise DatasetError(f"Preferences are drawn from at most {_MOST_PAIRS:,} pairs, found {n_pairs:,}.")
     rng = np.random.default_rng(seed)

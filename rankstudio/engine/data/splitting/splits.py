@@ -232,16 +232,16 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         if beyond:
             raise DatasetError(
                 tr(
-                    "{name}: new folds are made of the test parts of all folds, and query {beyond} of "
-                    "{name_2} is in none of them; expected every fold, each with its test part."
+                    "{name}: new folds are made from the test parts of all folds, but query "
+                    "{beyond} of {name_2} is in none of them. Open all folds with their test "
+                    "parts."
                 ).format(name=dataset.name, beyond=beyond[0], name_2=name)
             )
     if len(there) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
         raise DatasetError(
             tr(
-                "{name}: found query {twice} in two parts of which new folds would be made, expected "
-                "each query in one."
+                "{name}: found query {twice} in two parts; new folds need each query in one part only."
             ).format(name=dataset.name, twice=twice)
         )
     return parts
@@ -314,7 +314,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
     there = dataset.feature_ids.tolist()
     unknown = [i for i in ids if i not in there]
     if unknown:
-        expected = f"ids of the features there are, {there[0]} to {there[-1]}"
+        expected = f"ids of existing features, {there[0]} to {there[-1]}"
         raise ParameterError("--features", unknown[0], expected)
     columns = [column for column, i in enumerate(there) if i in ids]
     if in_file(dataset.X):
@@ -361,7 +361,7 @@ def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
     if any(share and not count for share, count in zip(shares, counts, strict=True)):
         text = "/".join(map(str, shares))
         raise DatasetError(
-            tr("{name}: {n} queries are too few for parts of {text} percent.").format(
+            tr("{name}: found {n} queries, too few for parts of {text} percent.").format(
                 name=dataset.name, n=n, text=text
             )
         )
@@ -376,16 +376,16 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
         if needed > _OF_DISK * free:
             raise DatasetError(
                 tr(
-                    "{name}: so many folds of data that are read from the disk need {needed} in {folder}, "
-                    "where {free} are free; please make fewer, or a single split, or name another folder by "
-                    "RANKSTUDIO_CACHE_DIR."
+                    "{name}: these folds of data on disk need {needed} in {folder}, which "
+                    "has {free} free. Use fewer folds, a single split, or another folder "
+                    "(RANKSTUDIO_CACHE_DIR)."
                 ).format(name=dataset.name, needed=memory.size(needed), folder=folder, free=memory.size(free))
             )
         return
     if needed > 0.9 * memory.available():
         raise DatasetError(
             tr(
-                "{name}: so many folds need {needed:.1f} GB of memory, which is more than is free; "
-                "please make fewer, or a single split."
+                "{name}: these folds need {needed:.1f} GB of memory, more than is free. Use "
+                "fewer folds or a single split."
             ).format(name=dataset.name, needed=needed / 1e9)
         )

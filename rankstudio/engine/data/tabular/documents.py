@@ -120,9 +120,11 @@ def read_documents(
         says_parts=lambda position: says_parts(table.column(position)),
     )
     if len(found.features) > MOST_FEATURES:
-        raise DatasetError(f"{table.where}: found {len(found.features)} features, expected {MOST_FEATURES}.")
+        raise DatasetError(
+            f"{table.where}: found {len(found.features)} features, expected at most {MOST_FEATURES}."
+        )
     check_memory(table.where, table.n_rows, len(found.features))
-    y = _numbers(table, found.label, "a relevance label, which is a finite number")
+    y = _numbers(table, found.label, "a finite number as the relevance label")
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a relevance label, which is a number")
@@ -132,7 +134,7 @@ def read_documents(
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
-        expected = "a number for every feature, because missing values are to be refused"
+        expected = "a value for every feature, because missing values are set to be refused"
         position = found.features[kept[column]]
         raise table.error(row, _found(table, position, "nothing"), expected, True)
     comments = _comments(table, found)
@@ -178,8 +180,8 @@ class ColumnsReader:
         if header.used() != self._first.used():
             raise DatasetError(
                 tr(
-                    "{path}: found other features from row {row} on than before, expected the same columns "
-                    "with numbers in all rows and files of a part."
+                    "{path}: the features change from row {row} on; expected the same numeric "
+                    "columns in all rows and files of a part."
                 ).format(
                     path=shown_path(path),
                     row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
@@ -188,9 +190,9 @@ class ColumnsReader:
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
-                    "{path}: the column {column} names the part of each document, and the file is larger "
-                    "than the memory budget allows; please write each part to a file of its own, allow more "
-                    "memory, or ignore that column."
+                    "{path}: the column {column} gives the part of each document, and the file "
+                    "exceeds the memory limit. Write each part to its own file, raise the "
+                    "limit, or ignore the column."
                 ).format(path=shown_path(path), column=f'"{table.names[found.part or 0]}"')
             )
         self._builder.add(piece, share)
@@ -240,7 +242,9 @@ class _Header:
 
 def no_features(where: str) -> DatasetError:
     """Return the error of a table of no features."""
-    return DatasetError(f"{where}: found no column of numbers beside query and label.")
+    return DatasetError(
+        f"{where}: found no numeric column other than query and label; expected at least one."
+    )
 
 
 def _parts(table: TableColumns, position: int | None) -> Ints:
@@ -306,7 +310,7 @@ def _features(
     for i, position in enumerate(found.features):
         check()
         name = table.names[position]
-        expected = f'a number, or to ignore "{short(name)}" where it is no feature'
+        expected = f'a number (ignore the column "{short(name)}" if it is not a feature)'
         try:
             X[:, len(kept)] = _numbers(table, position, expected)
         except DataError:

@@ -83,7 +83,7 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     if not n:
         return ()
     what = "1 query has" if n == 1 else f"{n} queries have"
-    return (f"{what} documents in more than one part: what is learned of them in one is known in another.",)
+    return (f"{what} documents in more than one part, so test results may be optimistic.",)
 
 
 def _rows_of(table: Table, code: int) -> Table:

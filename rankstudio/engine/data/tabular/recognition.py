@@ -113,7 +113,7 @@ def recognise_columns(
     if twice:
         name = names[twice[0]]
         raise UnknownColumnsError(
-            f'{where}: found "{short(name)}" in two places, expected each column in one.'
+            f'{where}: the column "{short(name)}" is used twice; expected each column at most once.'
         )
     rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
     if part is None:
@@ -128,7 +128,7 @@ def recognise_columns(
         features = tuple(i for i in rest if i != comment and i not in index)
     if not features:
         raise UnknownColumnsError(
-            f"{where}: found no column of a feature beside those of query and label, expected at least one."
+            f"{where}: found no feature column other than query and label; expected at least one."
         )
     unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
@@ -155,8 +155,8 @@ def _one(
     found = _first(names, common, [i for i in range(len(names)) if i != taken])
     if found is None:
         raise UnknownColumnsError(
-            f"{where}: found no column of the {what} among {listed(names)}; expected one with a name such as "
-            f"{', '.join(common[:3])}, or to be told which one is {option}."
+            f"{where}: found no column for the {what} among {listed(names)}; expected a name such as "
+            f"{', '.join(common[:3])}. Otherwise set {option}."
         )
     return found
 
@@ -176,7 +176,7 @@ def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     near = get_close_matches(told, names, 1)
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
-        f'{where}: {option}: found no column "{short(told)}", expected one of {listed(names)}.{hint}'
+        f'{where}: {option}: no column "{short(told)}"; expected one of {listed(names)}.{hint}'
     )
 
 

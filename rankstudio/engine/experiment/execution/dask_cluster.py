@@ -50,8 +50,8 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
     except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
         why = str(error) or type(error).__name__
         raise WorkerError(
-            f"{address}: no scheduler answers ({why}); expected the address of a running one, such as "
-            "tcp://10.0.0.1:8786."
+            f"{address}: no response from a scheduler ({why}). Give the address of a running scheduler, such "
+            "as tcp://10.0.0.1:8786."
         ) from error
     with _quietly(), client:
         _check(client, address)
@@ -99,7 +99,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
     except (OSError, ValueError, TypeError):
         raise
     except Exception as error:  # dask takes the first bytes for a length, and asks for that much memory
-        raise ConnectionError("what answers is no scheduler") from error
+        raise ConnectionError("the server at this address is not a Dask scheduler") from error
     comm.abort()
 
 
@@ -199,8 +199,8 @@ class ClusterWorkers:
         size = StoredEntry.open(part.path).n_bytes
         if size > _MOST_SENT:
             raise WorkerError(
-                f"The worker {lacking[0]} does not see {part.path}, and {memory.size(size)} of data are not "
-                "sent; expected a folder that all workers see (RANKSTUDIO_CACHE_DIR names one)."
+                f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
+                "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
@@ -278,16 +278,16 @@ def _check(client: Client, address: str) -> None:
         client.wait_for_workers(1, timeout=_SECONDS)
         theirs: Mapping[str, dict[str, str]] = client.run(versions)
     except TimeoutError as error:
-        raise WorkerError(f"{address}: the scheduler has no workers; expected one or more.") from error
+        raise WorkerError(f"{address}: the scheduler has no workers; expected at least one.") from error
     except Exception as error:  # whatever happened on a worker is raised here
         raise WorkerError(
-            f"{address}: the workers cannot load RankStudio ({error}); expected it in the version of this "
-            "machine."
+            f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
+            "on all workers."
         ) from error
     for worker, found in theirs.items():
         for name, version in versions().items():
             if found.get(name) != version:
                 raise WorkerError(
-                    f"{address}: the worker {worker} has {name} {found.get(name)}, expected {version} as "
-                    "here: its numbers might differ."
+                    f"{address}: the worker {worker} has {name} {found.get(name)}, expected {version} as on "
+                    "this machine, because results may differ."
                 )

@@ -13,7 +13,8 @@ from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 Given = ParamSpec("Given")
 Value = TypeVar("Value")

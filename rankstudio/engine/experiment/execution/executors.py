@@ -137,7 +137,7 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
         except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
             stack.close()
             why = getattr(error, "strerror", None) or error
-            yield stack.enter_context(_threads_instead(count, f"No process can be started: {why}."))
+            yield stack.enter_context(_threads_instead(count, f"Worker processes cannot be started: {why}."))
         else:
             yield pool
 
@@ -165,7 +165,7 @@ def _started(
 @contextmanager
 def _threads_instead(count: int, reason: str) -> Iterator[Executor]:
     """Provide threads in the place of processes, and warn of it."""
-    warnings.warn(f"{reason} Threads of this process do the work instead.", CacheWarning, stacklevel=2)
+    warnings.warn(f"{reason} Threads are used instead.", CacheWarning, stacklevel=2)
     with on_threads(count) as pool:
         yield pool
 
@@ -198,7 +198,7 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     """
     encrypted = address.startswith("tls://")
     if certificates is not None and not encrypted:
-        expected = "an address that begins with tls://, for certificates"
+        expected = "a tls:// address when certificates are given"
         raise ParameterError("--scheduler", address, expected)
     try:
         from rankstudio.engine.experiment.execution.dask_cluster import connected  # noqa: PLC0415 - an extra, slow to load
@@ -207,8 +207,8 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     with connected(address, certificates) as cluster:
         if not (encrypted or _on_this_machine(address)):
             warnings.warn(
-                f"{address}: without TLS whoever reaches the scheduler can read the data and run code on its "
-                "workers, so that its network must be trusted; tls:// with certificates shuts others out.",
+                f"{address}: the connection has no TLS. Anyone with access to the scheduler can read the "
+                "data and run code on its workers. Use a trusted network, or tls:// with certificates.",
                 OpenClusterWarning,
                 stacklevel=3,
             )

@@ -31,11 +31,12 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext, group_t
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
-from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.work import Note, WorkProgress
 
 _PREPARED = 2  # folds of a run that a worker has ready: the units come fold by fold
-_SIGN_SECONDS = 0.1
+_SIGN_SECONDS = 0.1  # Stop is heeded within it
 _ROOM = 1 << 29  # bytes of training features that a worker keeps for another run
 
 
@@ -229,6 +230,6 @@ class UnitScheduler:
 
 def _gone() -> WorkerError:
     return WorkerError(
-        "The workers ended before their work did: they were killed, perhaps for want of memory, or cannot be "
-        "reached. What is finished is kept; run again to go on."
+        "The workers ended before their work was done: they were killed, possibly for lack of memory, or "
+        "cannot be reached. Completed units are kept; run again to resume."
     )

@@ -150,7 +150,7 @@ class _Held:
             return self._sessions[call.session]
 
     def _data_of(self, part: PartFile) -> TrainingData:
-        """Return a part, with what is remembered of it: the next session is often that of another λ."""
+        """Return a part, with what is shared of it: the next session is often that of another λ."""
         if part.columns is not None:
             if self._narrowed is None or self._narrowed[0] != part:
                 self._narrowed = part, self._data_of(replace(part, columns=None)).narrowed(part.columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
@@ -29,12 +29,12 @@ from rankstudio.engine.methods.shards.training_data import (
     TrainingData,
 )
 from rankstudio.engine.methods.shards.work import ShardWork
-from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.work import WorkProgress
 
 _AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
 _LOSSES = 4  # workers, one after the other, that may be lost with the same shard
-_SIGN_SECONDS = 0.1
+_SIGN_SECONDS = 0.1  # Stop is heeded within it
 
 Answer = Future[Sums | None]
 
@@ -187,9 +187,9 @@ class _Session:
             self._losses += 1
             if self._losses > _LOSSES:
                 raise WorkerError(
-                    f"{self._losses} workers ended one after the other at the same work: they were killed, "
-                    "perhaps for want of memory, or cannot be reached. What is finished is kept; run again "
-                    "to go on."
+                    f"{self._losses} workers ended one after another at the same work: they were killed, "
+                    "possibly for lack of memory, or cannot be reached. Completed units are kept; run again "
+                    "to resume."
                 ) from error
             summands = None
         if summands is None:
@@ -253,6 +253,13 @@ class ProcessWorkers:
                 continue
 
 
+@dataclass
+class _Files:
+    """Where some data were written, by whether with ids of their documents."""
+
+    written: dict[bool, PartFile] = field(default_factory=dict)
+
+
 def written(data: TrainingData) -> PartFile:
     """Write data to where other processes find them, unless they are there.
 
@@ -266,8 +273,8 @@ def written(data: TrainingData) -> PartFile:
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)
     ranks = data.grading.found_ranks
-    key = "written", ranks is not None
-    known: PartFile | None = data.remembered.get(key)
+    files, with_ids = data.shared.of(_Files).written, ranks is not None
+    known = files.get(with_ids)
     if known is not None and Path(known.folder) == store.scratch_folder() and store.is_whole(known.path):
         return known
     n = data.X.shape[1]
@@ -285,5 +292,5 @@ def written(data: TrainingData) -> PartFile:
     )
     part.grading.find_now(by_id=ranks is not None)
     made = PartFile(str(store.scratch_folder()), shared_parts.keep([part])[0], data.documents)
-    data.remembered[key] = made
+    files[with_ids] = made
     return made

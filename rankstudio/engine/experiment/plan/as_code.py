@@ -1,9 +1,12 @@
-"""A plan as something to run: a command for the terminal, a few lines of Python, or a notebook."""
+"""A plan as something to run: a command for the terminal, a few lines of Python, or a notebook.
+
+What else is run of a plan, a permutation test or a simulation, is written with the same words and lines.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -11,7 +14,7 @@ from rankstudio.engine.data.columns import joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
-from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -31,7 +34,8 @@ _COLUMN_OPTIONS = {
 }
 """The options by which the terminal has the columns of tables."""
 
-_UNKNOWN: Mapping[str, str] = FrozenMapping()
+UNKNOWN: Mapping[str, str] = FrozenMapping()
+"""Versions that nobody knows."""
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -57,57 +61,75 @@ def as_command(plan: Plan, out: str = "") -> str:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    words += _options(plan.entry.parameters, plan.parameters, "--", ranked=ranker is not None)
+    words += parameter_words(plan.entry.parameters, plan.parameters, _looked_for(plan.entry, ranker))
     if ranker:
-        words += ["--ranker", plan.ranker, *_options(ranker.parameters, plan.ranker_parameters, "--ranker-")]
+        words += ["--ranker", plan.ranker]
+        words += parameter_words(
+            ranker.parameters, plan.ranker_parameters, _looked_for(ranker), prefix="--ranker-"
+        )
     # What the terminal would otherwise take from the data is always said.
     words += [] if given else ["--select-by", plan.select_by, "--convention", plan.convention]
-    for name, value in _not_default(plan):
-        if given and name == "rule":
-            continue
-        text = ",".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
-        words += [f"--{name}", text]
-    words += column_words(plan)
-    words += ["--groups", format_groups(plan.groups)] if plan.groups else []
-    words += ["--preferences", plan.preferences["path"]] if plan.preferences else []
-    words += ["--out", out] if out else []
+    said = {*_SAID, "rule"} if given else _SAID
+    plain = [f.name for f in fields(plan) if f.default is not MISSING]  # the others have words of their own
+    words += field_words(plan, [name for name in plain if name not in said])
+    words += [*column_words(plan), *group_words(plan)]
+    words += option_words("--out", out) if out else []
     return shell_command(words)
+
+
+def _looked_for(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
+    """Return the name of a grid that is said although it is the default: a reader looks for it first.
+
+    Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
+    """
+    first = entry.parameters[:1]
+    return tuple(p.name for p in first if p.kind is Kind.GRID and not (ranker and p.ranks))
+
+
+def option_words(option: str, value: str) -> list[str]:
+    """Return an option with its value, in one word where that begins as an option does."""
+    return [f"{option}={value}"] if value.startswith("-") else [option, value]
+
+
+def parameter_words(
+    parameters: Sequence[Parameter],
+    values: Mapping[str, Any],
+    always: Collection[str] = (),
+    prefix: str = "--",
+) -> Iterator[str]:
+    """Yield the options for parameters that differ from their defaults, and for some whatever they are."""
+    for p in parameters:
+        if p.name in always or values[p.name] != p.default:
+            text = p.written(values[p.name]) or p.none_label
+            yield from option_words(prefix + p.option.removeprefix("--"), text)
+
+
+def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
+    """Yield the options for fields of a plan that differ from their defaults."""
+    usual = Plan(plan.data)
+    for name in names:
+        value = getattr(plan, name)
+        if value != getattr(usual, name):
+            text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            yield from option_words(f"--{name}", text)
 
 
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options of the terminal that say what the columns of the data are."""
     for name, told in plan.columns.items():
-        yield from (_COLUMN_OPTIONS[name], joined_names(told) if isinstance(told, tuple) else str(told))
+        text = joined_names(told) if isinstance(told, tuple) else str(told)
+        yield from option_words(_COLUMN_OPTIONS[name], text)
 
 
-def _options(
-    parameters: Sequence[Parameter], values: Mapping[str, Any], prefix: str, *, ranked: bool = False
-) -> list[str]:
-    """Return options and values; a grid also where it is the default: it is what a reader looks for first.
-
-    Where a ranker follows, a method's own grid for ranking is no such thing, but still a part of the plan.
-    """
-    words: list[str] = []
-    for place, parameter in enumerate(parameters):
-        value = values[parameter.name]
-        first = place == 0 and parameter.kind is Kind.GRID and not (ranked and parameter.ranks)
-        if first or value != parameter.default:
-            option = prefix + parameter.option.removeprefix("--")
-            words += [option, parameter.written(value)]
-    return words
+def group_words(plan: Plan) -> Iterator[str]:
+    """Yield the options of the terminal that say which groups of features and which preferences there are."""
+    if plan.groups:
+        yield from option_words("--groups", format_groups(plan.groups))
+    if plan.preferences:
+        yield from option_words("--preferences", plan.preferences["path"])
 
 
-def _not_default(plan: Plan) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the protocol that differ from the default."""
-    for f in fields(plan):
-        if f.name in _SAID or f.default is MISSING:
-            continue
-        value = getattr(plan, f.name)
-        if value != f.default:
-            yield f.name, value
-
-
-def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNKNOWN) -> str:
+def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return a short program that runs a plan with the library, and prints what was chosen and measured.
 
     Parameters
@@ -119,9 +141,6 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNK
         Versions that give the same bits, where these are known.
     """
     lines = [
-        *origin_lines(computed_with),
-        *_imports(out),
-        "",
         plan_code(plan),
         *_new_folder(out),
         "result = run_plan(plan)",
@@ -130,10 +149,17 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNK
         "print(result.average)",
         *(["write_results(result, out)"] if out else []),
     ]
-    return "\n".join(lines) + "\n"
+    return program(_imports(out), lines, computed_with)
 
 
-def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = _UNKNOWN) -> str:
+def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
+    """Return a program of some lines, with a comment on what gives the same bits where that is known."""
+    said = _origin(computed_with)
+    origin = [f"# {comment_text(said, 'python')}"] if said else []
+    return "\n".join([*origin, *imports, "", *lines]) + "\n"
+
+
+def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return a Jupyter notebook that runs a plan and shows its results; parameters as of a program.
 
     It is in version 4.5 of the format, and has the same text whenever it is made.
@@ -180,21 +206,18 @@ def _new_folder(out: str) -> list[str]:
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
 
 
-def origin_lines(computed_with: Mapping[str, str]) -> list[str]:
-    """Return a comment on what gives the same bits."""
-    said = _origin(computed_with)
-    return [f"# {comment_text(said, 'python')}"] if said else []
-
-
 def _origin(computed_with: Mapping[str, str]) -> str:
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 
 
-def plan_code(plan: Plan) -> str:
-    """Return the plan as Python says it."""
+def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
+    """Return the plan as Python says it; only some fields of it, where they differ from the defaults."""
+    usual = plan_as_dict(Plan(plan.data))
     arguments = []
     for name, value in plan_as_dict(plan).items():
+        if names and (name not in names or (name != "data" and value == usual.get(name))):
+            continue
         shown = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
             shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

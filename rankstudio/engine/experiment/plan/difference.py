@@ -39,7 +39,7 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     found = _changed(own, plan.parameters, reference.parameters, names or {})
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
-        text = tr("ranked by {label}") if ranker else tr("ranked by its own model")
+        text = tr("final ranker: {label}") if ranker else tr("final ranker: its own model")
         found.append(text.format(label=ranker.label if ranker else ""))
     elif ranker:
         ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
@@ -119,7 +119,7 @@ def _said(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     label = tr(parameter.label)
     parts = [f"{label} {_named(more, names)}"] if more else []
     parts += [tr("not {label} {names}").format(label=label, names=_named(less, names))] if less else []
-    return ", ".join(parts) or tr("{label} in another order").format(label=label)
+    return ", ".join(parts) or tr("{label} in a different order").format(label=label)
 
 
 def _missing_from(some: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
     told = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
-        "rule": tr("take {rule}").format(rule=plan.rule),
+        "rule": tr("choose k: {rule}").format(rule=plan.rule),
         "normalize": tr("not scaled") if plan.normalize == "none" else tr("scaled"),
         "missing": tr("missing values: {policy}").format(policy=plan.missing),
         "seed": tr("seed {seed}").format(seed=plan.seed),

@@ -19,7 +19,9 @@ def checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
     PlanError
         Where the method has none and there are some, or a value is not a text.
     """
-    expected = tr("a table with name and path, texts, and files, the SHA-256 of each by its name")
+    expected = tr(
+        "a table with the texts name and path, and with files, the SHA-256 of each file by its name"
+    )
     if not isinstance(values, Mapping):
         raise _wrong(values, expected)
     given = dict(values)
@@ -66,15 +68,14 @@ def check_found(
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
             raise DatasetError(
-                tr(
-                    "{file}: it is not the file of {name} that the plan names any more, as it has other "
-                    "contents; add it anew."
-                ).format(file=file, name=scores["name"])
+                tr("{file}: the file has changed since the plan named it for {name}. Add it again.").format(
+                    file=file, name=scores["name"]
+                )
             )
     for number in asked:
         if number not in there:
             raise PlanError(
-                tr("folds: {name} has nothing for fold {fold}; expected it, or other folds.").format(
+                tr("folds: {name} has nothing for fold {fold}. Add it, or choose other folds.").format(
                     name=scores["name"], fold=number
                 )
             )

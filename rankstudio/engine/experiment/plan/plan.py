@@ -292,7 +292,7 @@ def _check_ranker(plan: Plan) -> Method | None:
     ranker = plan.ranker_entry
     if ranker is None:
         given = dict(plan.ranker_parameters)
-        _check("ranker_parameters", given, tr("none without a ranker"), not given)
+        _check("ranker_parameters", given, tr("no value without a ranker"), not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     _check(
@@ -301,7 +301,7 @@ def _check_ranker(plan: Plan) -> Method | None:
     _check(
         "ranker",
         plan.ranker,
-        tr("none, as {label} selects no features").format(label=plan.entry.label),
+        tr("no ranker, because {label} does not select features").format(label=plan.entry.label),
         plan.entry.selects,
     )
     return ranker

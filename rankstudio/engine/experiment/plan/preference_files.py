@@ -52,10 +52,9 @@ def named_preferences(path: Path) -> dict[str, str]:
 def refusal_of_preferences(entry: Method) -> str:
     """Return the sentence by which a method that learns from labels alone is refused."""
     able = ", ".join(other.label for other in methods() if other.learns_preferences)
-    return tr(
-        "{label} learns from relevance labels and not from preferences: choose {able}, or remove the "
-        "preferences."
-    ).format(label=entry.label, able=able)
+    return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
+        label=entry.label, able=able
+    )
 
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
@@ -63,5 +62,5 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
     refused = next((entry for entry in entries if not entry.learns_preferences), None)
     if refused is not None:
         return refusal_of_preferences(refused)
-    text = tr("Learns from the preferences of {file} in place of labels; measures are by the labels.")
+    text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
     return text.format(file=Path(preferences["path"]).name)

@@ -88,9 +88,9 @@ class Protocol:
         if dataset.divided_by:
             raise PlanError(
                 tr(
-                    "protocol: the folds of {name} were made by {divided_by}, expected those of {how}; "
-                    "please open it anew."
-                ).format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("its files"))
+                    "protocol: the folds of {name} were created by {divided_by}, expected "
+                    "{how}. Open the data again."
+                ).format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
         divided = self._outer(dataset, seed)
         if not self.inner:

@@ -64,14 +64,12 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     for name in values:
         if name not in known:
             raise PlanError(
-                tr("A plan has no field {name}; it has {sorted}.").format(
+                tr("A plan has no field {name}; its fields are {sorted}.").format(
                     name=shown(name), sorted=", ".join(sorted(known))
                 )
             )
     if "data" not in values:
-        raise PlanError(
-            tr('The plan does not say which data to run on: it needs a line like data = "MQ2008".')
-        )
+        raise PlanError(tr('The plan names no data: it needs a line such as data = "MQ2008".'))
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return Plan(**given)
 
@@ -110,13 +108,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             tr("{path}: the plan cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
         ) from error
     except RecursionError as error:
-        raise PlanError(
-            tr("{path}: this is not a plan in TOML: it is nested too deeply.").format(path=path)
-        ) from error
+        raise PlanError(tr("{path}: not a TOML plan: it is nested too deeply.").format(path=path)) from error
     except ValueError as error:  # also of bytes that are not UTF-8, and of a number with too many digits
-        raise PlanError(
-            tr("{path}: this is not a plan in TOML: {error}.").format(path=path, error=error)
-        ) from error
+        raise PlanError(tr("{path}: not a TOML plan: {error}.").format(path=path, error=error)) from error
 
 
 def load_plan(path: str | Path) -> Plan:

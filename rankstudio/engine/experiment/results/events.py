@@ -12,7 +12,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(frozen=True, eq=False)

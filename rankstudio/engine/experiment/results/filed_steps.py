@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, overload
-from weakref import WeakValueDictionary, finalize
+from typing import Any
+from weakref import finalize
 
 from rankstudio.engine.data import store
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.results.path_steps import PathSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.steps import Step
 
@@ -44,8 +45,7 @@ class StepsFile:
         self._file: Any = None
         self._end = 0
         self._lock = Lock()
-        self._last: tuple[int, tuple[Step, ...]] = (-1, ())
-        self._held: WeakValueDictionary[tuple[int, int], Step] = WeakValueDictionary()
+        self._last: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, path: PathResult) -> PathResult:
         """Return a path whose steps are read when they are asked for, with the same bits.
@@ -54,16 +54,13 @@ class StepsFile:
         """
         if isinstance(path.steps, FiledSteps):
             return path
-        content = pickle.dumps(tuple(path.steps), protocol=5)
+        content = pickle.dumps(path.steps, protocol=5)
         with self._lock:
             try:
                 place = self._write(content)
             except OSError:
                 return path
-            self._held.update({(place, k): step for k, step in enumerate(path.steps)})
-        kept = replace(path, steps=FiledSteps(self, place, len(content), len(path.steps)))
-        vars(kept).update(criterion=path.criterion, sizes=path.sizes, x_values=path.x_values)
-        return kept
+        return replace(path, steps=FiledSteps(self, place, len(content), path.steps))
 
     def _write(self, content: bytes) -> int:
         """Write behind what is there, and return where it begins."""
@@ -77,17 +74,18 @@ class StepsFile:
         place, self._end = self._end, self._end + len(content)
         return place
 
-    def read(self, place: int, size: int) -> tuple[Step, ...]:
-        """Return the steps that stand somewhere; one that somebody still has is that very object."""
+    def read(self, place: int, size: int) -> PathSteps:
+        """Return the steps that stand somewhere."""
         with self._lock:
-            if self._last[0] != place:
+            known, steps = self._last
+            if known != place or steps is None:
                 self._file.seek(place)
-                steps = enumerate(pickle.loads(self._file.read(size)))
-                self._last = place, tuple(self._held.setdefault((place, k), step) for k, step in steps)
-            return self._last[1]
+                steps = pickle.loads(self._file.read(size))
+                self._last = place, steps
+            return steps
 
 
-class FiledSteps(Sequence[Step]):
+class FiledSteps(PathSteps):
     """The steps of a path, in a file.
 
     Parameters
@@ -95,31 +93,25 @@ class FiledSteps(Sequence[Step]):
     file : StepsFile
     place, size : int
         Where they begin there, and how many bytes they are.
-    count : int
-        How many steps they are.
+    steps : PathSteps
+        They themselves, in memory.
     """
 
-    def __init__(self, file: StepsFile, place: int, size: int, count: int) -> None:
-        self._file, self._place, self._size, self._count = file, place, size, count
+    def __init__(self, file: StepsFile, place: int, size: int, steps: PathSteps) -> None:
+        self.numbers, self.criteria, self.sizes, self.gains = (
+            steps.numbers,
+            steps.criteria,
+            steps.sizes,
+            steps.gains,
+        )
+        self._file, self._place, self._size = file, place, size
 
     def __len__(self) -> int:
-        return self._count
+        return int(self.numbers.size)
 
-    @overload
-    def __getitem__(self, index: int) -> Step: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
-        return self._steps()[index]
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self._steps())
-
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         """Travel to other processes as the steps themselves."""
-        return tuple, (self._steps(),)
+        return self._file.read(self._place, self._size).__reduce__()
 
-    def _steps(self) -> tuple[Step, ...]:
-        return self._file.read(self._place, self._size)
+    def _made(self, place: int) -> Step:
+        return self._file.read(self._place, self._size)[place]

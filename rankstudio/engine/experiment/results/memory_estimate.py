@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from rankstudio.engine.errors import OutOfMemoryError
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog import methods
-from rankstudio.engine.methods.memory_need import MemoryNeed
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, Reading
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.shard import DOCUMENTS
 
@@ -72,7 +71,7 @@ class MemoryEstimate:
     @property
     def runs(self) -> bool:
         """Whether there is memory enough."""
-        enough = self.limit if self.need.by_shards else self.budget
+        enough = self.budget if self.need.reading is Reading.WHOLE else self.limit
         return self.least <= max(enough, _LITTLE) and self.need.kept <= max(self.budget, _LITTLE)
 
     @property
@@ -81,25 +80,25 @@ class MemoryEstimate:
         if not self.runs:
             return self.refusal
         sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
-        figures = tr("about {about} of memory, budget {budget}").format(**sizes)
+        figures = tr("about {about} of memory, limit {budget}").format(**sizes)
         if self.in_files > _FILES:
-            text = tr("about {about} of memory and {files} on the disk, budget {budget}")
+            text = tr("about {about} of memory and {files} of disk space, limit {budget}")
             figures = text.format(**sizes, files=memory.size(self.in_files))
         return f"{self.way}; {figures}."
 
     @property
     def way(self) -> str:
         """How it goes: "3,016,900 documents are read from the disk, shard by shard"."""
-        if self.need.by_shards:
+        if self.need.reading is not Reading.WHOLE:
             text = (
-                tr("{m} documents are read from the disk, shard by shard")
+                tr("{m} documents read from disk, processed in blocks")
                 if self.on_disk
-                else tr("{m} documents are learned from in memory, shard by shard")
+                else tr("{m} documents in memory, processed in blocks")
             )
         elif self.on_disk:
-            text = tr("{m} documents are read from the disk, all at once")
+            text = tr("{m} documents read from disk, processed all at once")
         else:
-            text = tr("{m} documents are learned from in memory, all at once")
+            text = tr("{m} documents in memory, processed all at once")
         algorithm = _algorithms().get(self.need.algorithm, "")
         return ", ".join(filter(None, (text.format(m=f"{self.m:,}"), algorithm)))
 
@@ -107,8 +106,8 @@ class MemoryEstimate:
     def refusal(self) -> str:
         """Why it cannot run, and what would make it run."""
         text = tr(
-            "{label} needs {needed} of memory or more for {m} documents with {n} features, and the budget is "
-            "{budget}. It runs with {advice}."
+            "{label} needs at least {needed} of memory for {m} documents with {n} features; "
+            "the memory limit is {budget}. It runs with {advice}."
         )
         return text.format(
             label=self.label,
@@ -116,7 +115,7 @@ class MemoryEstimate:
             m=f"{self.m:,}",
             n=f"{self.n:,}",
             budget=memory.size(self.budget),
-            advice=_alternatives(self._advice()),
+            advice=either(self._advice()),
         )
 
     def refuse(self) -> None:
@@ -138,15 +137,18 @@ class MemoryEstimate:
         """Return what would make it run, one by one."""
         found = []
         if self.least <= memory.available():
-            text = tr("a memory budget of {size} (--memory, in the window Run, Workers)")
+            text = tr("a memory limit of {size} (--memory, or Run, Workers in the window)")
             found.append(text.format(size=memory.size(_rounded_up(self.least))))
         if self.need.fits:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
-        if not self.need.by_shards and self.m > DOCUMENTS:
-            able = [one.label for one in methods() if not one.lacking and one.load().shares_shards]
+        if self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
+            shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
+            present = [one for one in methods() if not (one.lacking or one.given)]
+            needs = [(one.label, one.load()().memory_need(shape)) for one in present]
+            able = [label for label, need in needs if need.reading is Reading.SHARED]
             able = [label for label in able if "," not in label and label != self.label]
-            text = tr("a method that goes shard by shard, such as {methods}")
+            text = tr("a method that processes the data in blocks, such as {methods}")
             found.append(text.format(methods=", ".join(able[:_NAMES])))
         return found
 
@@ -156,14 +158,8 @@ def _algorithms() -> dict[str, str]:
         "statistics": tr("by the statistics of each query"),
         "rows": tr("by rows of the statistics of each query"),
         "algorithm1": tr("by Algorithm 1"),
-        "columns": tr("by columns"),
+        "columns": tr("column by column"),
     }
-
-
-def _alternatives(texts: Sequence[str]) -> str:
-    """Return "one, another or a third"."""
-    *others, last = texts
-    return tr(" or ").join(filter(None, (", ".join(others), last)))
 
 
 def _rounded_up(n_bytes: float) -> float:

@@ -61,7 +61,7 @@ def select_model(
     if best is None:
         least = min(int(path.sizes[path.models].min()) for path in paths)
         raise PlanError(
-            tr("rule: expected a model with {rule}, and the smallest one has {least} features.").format(
+            tr("rule: no model has {rule}; the smallest one has {least} features.").format(
                 rule=rule, least=least
             )
         )

@@ -16,11 +16,13 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.path_steps import PathSteps
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.steps import Note, Step
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.work import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +43,7 @@ class PathResult:
     Attributes
     ----------
     unit : Unit
-    steps : sequence of Step
+    steps : PathSteps
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
         Each measure on the validation part after each step; none without a validation part. Where the plan
@@ -60,7 +62,7 @@ class PathResult:
     """
 
     unit: Unit
-    steps: Sequence[Step]
+    steps: PathSteps
     validation: Mapping[str, Floats]
     divisor: float
     step_kind: StepKind = StepKind.FEATURES
@@ -75,19 +77,17 @@ class PathResult:
     @cached_property
     def criterion(self) -> Floats:
         """The criterion after each step, comparable between folds, shape (K,)."""
-        return np.array([step.criterion for step in self.steps], dtype=np.float64) / self.divisor
+        return self.steps.criteria / self.divisor
 
-    @cached_property
+    @property
     def sizes(self) -> Ints:
         """How many features each step's model uses, shape (K,)."""
-        return np.array([step.n_selected for step in self.steps], dtype=np.int64)
+        return self.steps.sizes
 
-    @cached_property
+    @property
     def x_values(self) -> Ints:
         """Where each step stands on the axis that curves are drawn over, shape (K,)."""
-        if self.step_kind is StepKind.FEATURES:
-            return self.sizes
-        return np.array([step.number for step in self.steps], dtype=np.int64)
+        return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each step: how many features, the newest one's column, criterion and measures."""
@@ -187,7 +187,7 @@ class FoldResult:
         path = next((path for path in self.paths if path.unit.position == unit.position), None)
         if path is None:
             return {}
-        place = next(i for i, step in enumerate(path.steps) if step.number == number)
+        place = path.steps.position(number)
         return {name: float(values[place]) for name, values in left_out(path.validation).items()}
 
 
@@ -223,7 +223,7 @@ class RunResult:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of features of the chosen models, a fold each; none of a ranking that was given."""
+        """Numbers of features of the chosen models, one per fold; empty for a given ranking."""
         return tuple(len(fold.selected) for fold in self.folds if fold.chosen.step.learned)
 
     @property
@@ -247,7 +247,7 @@ class RunResult:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the methods say of the results, the first of each kind, and chosen values at a grid's ends."""
+        """Notes of the methods, the first of each kind, and chosen values at a grid's ends."""
         said = notes_of(path for fold in self.folds for path in fold.paths)
         return (*said, *edge_notes(self.plan, self.folds))
 
@@ -372,7 +372,7 @@ def _path_steps(path: PathResult) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            "step": [step.number for step in path.steps],
+            "step": path.steps.numbers,
             "n_features": path.sizes,
             "column": [step.selected[-1] if step.selected else -1 for step in path.steps],
             "criterion": path.criterion,

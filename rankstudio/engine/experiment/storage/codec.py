@@ -16,8 +16,8 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
+from rankstudio.engine.experiment.results.path_steps import PathSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.storage.stored_values import (
     IMPOSSIBLE,
@@ -34,13 +35,14 @@ from rankstudio.engine.experiment.storage.stored_values import (
     measures,
     sequence,
 )
-from rankstudio.engine.export.models import Model, checked_beyond
+from rankstudio.engine.export.models import checked_beyond
+from rankstudio.engine.export.stored_step import StoredStep
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
-from rankstudio.engine.methods.selection.fsmrank import FSMStep
-from rankstudio.engine.steps import Iteration, Note, Step, packed
+from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.work import Note
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -52,78 +54,9 @@ threads use it at a time (python/cpython#106905).
 """
 
 
-@dataclass(frozen=True, eq=False)
-class StoredStep(Step):
-    """A model that is not linear, from a store; ``coef`` tells how much each feature is used.
-
-    Attributes
-    ----------
-    beyond : Mapping
-        The model as :meth:`rankstudio.engine.steps.Step.beyond_weights` gave it; empty where it was not
-        kept, and then it cannot score.
-    ids : tuple of int of length n
-        The 1-based id of each column.
-    stored : str
-        The study and the path it comes from, for sentences about it.
-    """
-
-    linear: ClassVar[bool] = False
-
-    beyond: Mapping[str, Any]
-    ids: tuple[int, ...]
-    stored: str = ""
-
-    @property
-    def source(self) -> str:
-        """Where it was read, for sentences about it."""
-        return f"{self.stored}, step {self.number}"
-
-    @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return bool(self.beyond.get("kind") == "kernel")
-
-    @property
-    def whole(self) -> bool:
-        """Whether it can score."""
-        return bool(self.beyond)
-
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
-
-        Raises
-        ------
-        StoreError
-            Where the model was not kept.
-        DataError
-            Where LightGBM does not survive its trees in a process of its own.
-        """
-        model = Model((), "", {}, {}, self._kept(), self.source)
-        return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
-
-    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as it was kept; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
-
-        Raises
-        ------
-        StoreError
-            Where the model was not kept.
-        """
-        return dict(self._kept())
-
-    def _kept(self) -> Mapping[str, Any]:
-        if not self.whole:
-            raise StoreError(
-                f"Step {self.number}: the study keeps only the best model of a path that is not linear; "
-                "this one has to be learned again."
-            )
-        return self.beyond
-
-
-_LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration, FSMStep)}
+_LINEAR: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
 _OTHERS: dict[str, type[Step]] = {cls.__name__: cls for cls in (StoredStep, GivenScores)}
-_EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool, "lipschitz": float}
-_OWN = {f.name for f in fields(Step)}
+_EXTRAS: dict[str, type[Any]] = {"gap": float, "converged": bool}
 
 _DEFLATED = 1040  # times fewer bytes than there were, at most
 
@@ -144,7 +77,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     -----
     O(K n) for K steps, before packing. Weights that are 0 take no place.
     """
-    steps = path.steps
+    steps = tuple(path.steps)
     partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     used = [_used(step.coef) for step in steps]
     header = {
@@ -152,10 +85,10 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "along": path.step_kind.value,
         "measures": list(path.validation),
         **({"errors_of": list(path.standard_errors)} if partly else {}),
-        "kinds": [_kind(step) for step in steps],
-        "extras": [{name: _plain(getattr(step, name)) for name in _extras(step)} for step in steps],
+        "kinds": [_class(step).__name__ for step in steps],
+        "extras": [{name: _plain(getattr(step, name)) for name in _extras(_class(step))} for step in steps],
         "notes": [note.what for note in path.notes],
-        "beyond": [step.beyond_weights(ids) if step is model else {} for step in steps],
+        "beyond": [step.beyond_weights(ids) if step.number == model.number else {} for step in steps],
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -205,7 +138,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(
-            f"what is stored of fold {unit.fold} with combination {unit.position + 1} is damaged."
+            f"the stored results of fold {unit.fold} with combination {unit.position + 1} are damaged."
         ) from error
 
 
@@ -253,7 +186,7 @@ def fold_from_values(
         Where these cannot be the values of a fold of these units.
     """
     path = units[fold, values["chosen"]["position"]]
-    step = next(step for step in path.steps if step.number == values["chosen"]["number"])
+    step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
     queries = {name: np.array(sequence(row, float)) for name, row in values["per_query"].items()}
@@ -308,7 +241,7 @@ def _divisor(value: Any) -> float:
     return number
 
 
-def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> tuple[Step, ...]:
+def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
     selected, candidates = _apart("selected", arrays, "<i8"), _apart("candidates", arrays, "<f8")
     used, weights = _apart("used", arrays, "<i8"), _apart("weights", arrays, "<f8")
     kinds, n = header["kinds"], len(ids)
@@ -321,7 +254,9 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
         coef = np.zeros(n)
         coef[columns(used[k], n)] = weights[k]
         columns(selected[k], n)
-        extras = {name: exactly(value, _EXTRAS[name]) for name, value in header["extras"][k].items()}
+        cls = {**_LINEAR, **_OTHERS}.get(kind, Step)
+        told = header["extras"][k]
+        extras: dict[str, Any] = {name: exactly(told[name], _EXTRAS[name]) for name in _extras(cls)}
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}
@@ -329,9 +264,10 @@ def _steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stor
             beyond = dict(header["beyond"][k])
             if beyond:
                 beyond = checked_beyond(beyond, set(ids))
-            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": stored}
+            place = f"{stored}, step {arrays['number'][k]}"
+            extras = {"beyond": FrozenMapping(beyond), "ids": ids, "stored": place}
         steps.append(
-            {**_LINEAR, **_OTHERS}[kind](
+            cls(
                 int(arrays["number"][k]),
                 tuple(selected[k].tolist()),
                 coef,
@@ -350,19 +286,16 @@ def _used(coef: Floats) -> tuple[Ints, Floats]:
     return columns, coef[columns]
 
 
-def _kind(step: Step) -> str:
-    """Return the name of the class that a step comes back as."""
+def _class(step: Step) -> type[Step]:
+    """Return the class that a step comes back as."""
     if isinstance(step, GivenScores):
-        return GivenScores.__name__
-    if not step.linear:
-        return StoredStep.__name__
-    name = type(step).__name__
-    return name if name in _LINEAR else Step.__name__
+        return GivenScores
+    return _LINEAR.get(type(step).__name__, Step) if step.linear else StoredStep
 
 
-def _extras(step: Step) -> list[str]:
-    """Return the names of what a linear step has besides what every step has."""
-    return [f.name for f in fields(_LINEAR.get(_kind(step), Step)) if f.name not in _OWN]
+def _extras(cls: type[Step]) -> list[str]:
+    """Return the names of what a linear step of a class has besides what every step has."""
+    return [f.name for f in fields(cls) if f.name in _EXTRAS]
 
 
 def _plain(value: Any) -> Any:

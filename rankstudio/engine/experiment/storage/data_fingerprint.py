@@ -55,8 +55,8 @@ def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
     for now in found:
         then = by_path.get(now.path.absolute(), now)
         if then.checksum != now.checksum:
-            size = f"{now.size:,} bytes" if now.size != then.size else "as many, with other contents"
-            return f"{now.path}: the file changed: recorded were {then.size:,} bytes, found were {size}"
+            size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
+            return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
     return ""
 
 

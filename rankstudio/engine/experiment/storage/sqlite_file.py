@@ -31,16 +31,16 @@ from rankstudio.engine.support.files import create_file
 APPLICATION_ID = 0x526B5374
 """What the file says of itself: "RkSt" in ASCII."""
 
-_FORBIDDEN = translatable("there is no permission to write this file or its folder")
-_DAMAGED = translatable("the file is damaged or cut short; expected a complete study")
-_FOREIGN = translatable("this is not a study written by RankStudio")
+_FORBIDDEN = translatable("no permission to write this file or its folder")
+_DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
+_FOREIGN = translatable("not a RankStudio study")
 _MODE, _WAL = slice(18, 20), b"\2\2"
 """Where a database says whether it has a log, and that it has: to be switched later takes a journal."""
 
-_NOT_UTF8 = translatable("expected names in UTF-8, which alone can be stored, found")
+_NOT_UTF8 = translatable("file names must be UTF-8, found")
 _IN_WORDS = {
-    sqlite3.SQLITE_FULL: translatable("the disk is full; what was stored before is safe"),
-    sqlite3.SQLITE_IOERR: translatable("the disk failed, or is full; what was stored before is safe"),
+    sqlite3.SQLITE_FULL: translatable("the disk is full; data stored before are safe"),
+    sqlite3.SQLITE_IOERR: translatable("the disk failed or is full; data stored before are safe"),
     sqlite3.SQLITE_READONLY: _FORBIDDEN,
     sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
     sqlite3.SQLITE_PERM: _FORBIDDEN,
@@ -151,8 +151,8 @@ class StudyFile:
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
                 raise StoreError(
                     tr(
-                        "{path}: the study was removed, moved or replaced while it was open; what is "
-                        "finished from here on is not stored."
+                        "{path}: the study was removed, moved or replaced while open; results "
+                        "from now on are not stored."
                     ).format(path=self.path)
                 )
             with _all_or_nothing(self._db):
@@ -288,7 +288,7 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     try:
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
-        raise StoreError(tr("{path}: there is a file of this name already.").format(path=path)) from error
+        raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
     except OSError as error:
         raise StoreError(
             tr("{path}: the study could not be written: {strerror}.").format(
@@ -324,7 +324,7 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
     """
     place = copy or path
     if not place.is_file():
-        found = tr("found a folder, expected a study") if path.is_dir() else tr("there is no such study")
+        found = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
         raise StoreError(f"{path}: {found}.")
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
@@ -340,8 +340,8 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
         if version != VERSION:
             raise StoreError(
                 tr(
-                    "{path}: the study is in version {version} of the format, made by another RankStudio; "
-                    "expected version {expected}."
+                    "{path}: the study has format version {version}, written by another "
+                    "version of RankStudio; expected version {expected}."
                 ).format(path=path, version=version, expected=VERSION)
             )
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
@@ -349,8 +349,8 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
         if log and not _log_is_whole(place):
             raise StoreError(
                 tr(
-                    "{path}-wal: the log of the study is damaged, and what was stored last is in it; "
-                    "without this file the study opens as it was before."
+                    "{path}-wal: the log of the study is damaged; it holds the results stored "
+                    "last. Without this file the study opens in its earlier state."
                 ).format(path=path)
             )
         if _is_foreign(db):
@@ -363,7 +363,7 @@ def _refuse_long_name(path: Path) -> None:
         Path(f"{path}-journal").exists()
     except OSError as error:
         raise StoreError(
-            tr("{path}: {strerror} for a study; expected a shorter name.").format(
+            tr("{path}: {strerror} for a study; use a shorter name.").format(
                 path=path, strerror=error.strerror
             )
         ) from error

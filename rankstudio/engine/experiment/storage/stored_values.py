@@ -23,7 +23,7 @@ IMPOSSIBLE = (
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _VERSION = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z.+!_-]{0,62}[0-9A-Za-z])?")
-_MOST = 2**63 - 1
+_MOST = 2**63 - 1  # SQLite's integers
 
 
 def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:

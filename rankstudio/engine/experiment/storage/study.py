@@ -122,21 +122,19 @@ class Study:
         """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
         found = [] if self._records.sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
-            found.append(f"{self.path}: the mark of a removed run is damaged: the run is listed again.")
+            found.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
         if not all(row.sound for row in self._file.records("label")):
-            found.append(f"{self.path}: what a run was called and noted is damaged: it is left out.")
+            found.append(f"{self.path}: the name and notes of a run are damaged and left out.")
         if not all(row.sound for row in self._file.records("seal")):
-            found.append(f"{self.path}: it is damaged when the test part was sealed or looked at.")
+            found.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
-            found.append(f"{self.path}: what was written for the report is damaged: it is left out.")
+            found.append(f"{self.path}: the texts for the report are damaged and left out.")
         for row in self._records.listed():
             try:
                 self._records.asked(row)
             except StoreError as error:
                 found.append(str(error))
-        lost = (
-            f"{self.path}: what was stored of {runs} is not there any more." for runs in self._records.lost()
-        )
+        lost = (f"{self.path}: the stored results of {runs} are missing." for runs in self._records.lost())
         return (*found, *lost)
 
     @property
@@ -214,7 +212,7 @@ class Study:
         by = json.loads(self._records.run(run.id)["versions"])
         if by != versions():
             raise StoreError(
-                tr("{path}: run {id} was begun by {by}, found are {versions}: please run it anew.").format(
+                tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.").format(
                     path=self.path, id=run.id, by=_words(by), versions=_words(versions())
                 )
             )
@@ -387,7 +385,9 @@ class Study:
         summary, data, folds = self._records.summary(row), self._records.data(row), self.folds(run, units)
         complete = len(folds) == len(run.plan.folds or data.folds)
         if summary.damage or (summary.finished and not complete):
-            raise StoreError(summary.damage or f"{self.path}: what is stored of run {run.id} is damaged.")
+            raise StoreError(
+                summary.damage or f"{self.path}: the stored results of run {run.id} are damaged."
+            )
         ids, seconds = np.array(data.feature_ids, dtype=np.int64), self.seconds(run)
         by = summary.versions
         return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
@@ -435,7 +435,7 @@ class StudyRecords:
         rows = self.sound("run", "WHERE id = ?", run)
         if not rows:
             raise StoreError(
-                tr("{path}: what is stored of run {run} is damaged; please run it anew.").format(
+                tr("{path}: the stored results of run {run} are damaged. Run it again.").format(
                     path=self.file.path, run=run
                 )
             )
@@ -463,7 +463,7 @@ class StudyRecords:
             return _recorded(row)
         except IMPOSSIBLE as error:
             raise StoreError(
-                tr("{path}: what is stored of the data of run {id} is damaged; please run it anew.").format(
+                tr("{path}: the stored data description of run {id} is damaged. Run it again.").format(
                     path=self.file.path, id=run.id
                 )
             ) from error
@@ -495,8 +495,8 @@ class StudyRecords:
             if changed and row.id in used:
                 raise ChangedDataError(
                     tr(
-                        "{changed}. The runs in {path} were computed from the old one: put it back, or begin "
-                        "another study."
+                        "{changed}. The runs in {path} used the old version: restore it, or "
+                        "start a new study."
                     ).format(changed=changed, path=self.file.path)
                 )
 
@@ -565,7 +565,7 @@ class StudyRecords:
             n_sound,
             n_units,
             recorded_versions(json.loads(run["versions"])),
-            damaged and f"{self.file.path}: run {row.id} is damaged ({damaged}); going on with it mends it.",
+            damaged and f"{self.file.path}: run {row.id} is damaged ({damaged}). Resume it to repair it.",
         )
 
 

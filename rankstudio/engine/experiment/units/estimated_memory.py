@@ -10,10 +10,10 @@ from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
-from rankstudio.engine.experiment.units.fold_context import SETTINGS, estimator
+from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading, whole_need
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.shard import DOCUMENTS, shards_of
@@ -82,23 +82,33 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
             largest,
             count,
             on_disk,
-            SETTINGS,
             budget - besides,
         )
         label, need = _of_plan(plan, shape, train.feature_ids)
-        if not (shape.sharded and need.by_shards and (plan.entry.given or plan.entry.load().shares_shards)):
+        if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
         found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count)
         # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
-        if workers.share_shards or count == 1 or not need.by_shards or found.least <= budget:
+        if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or found.least <= budget:
             return found
         count //= 2
+
+
+def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
+    """Return whether all that a plan learns from a training part is sums over shards, which workers share."""
+    largest = max(shard.n_documents for shard in shards_of(train.query_ptr))
+    shape = DataShape(train.n_documents, train.n_features, train.n_queries, largest)
+    return shape.sharded and all(
+        estimator(plan, plan.entry, one.parameters, train.feature_ids).memory_need(shape).reading
+        is Reading.SHARED
+        for one in plan.combinations
+    )
 
 
 def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
     """Return what needs most of what learns, and what it needs."""
     if plan.entry.given:
-        return plan.title, MemoryNeed(0.0, by_shards=True)
+        return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
     found = []
     for combination in plan.combinations:
         learned = selector = estimator(plan, plan.entry, combination.parameters, ids)
@@ -108,11 +118,11 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
             growing = plan.entry.step_kind is StepKind.FEATURES and not plan.groups
             k = selector.n_steps(shape.n) if growing else shape.n
             found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k)))
-        # These look at all documents, whatever learns.
-        leaves_out_whole = plan.leaves_out and not learned.leaves_out_by_shards
-        if shape.sharded and (plan.preferences or leaves_out_whole):
+        if shape.sharded and plan.leaves_out:
+            found.append((plan.title, learned.left_out_need(shape)))
+        if shape.sharded and plan.preferences:  # they are between any of the documents
             found.append((plan.title, whole_need(shape)))
-    return max(found, key=lambda pair: (pair[1].least, not pair[1].by_shards))
+    return max(found, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
 
 
 def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int) -> MemoryNeed:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.magnitude import check_rows
+from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -17,6 +19,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
 from rankstudio.engine.experiment.results.model_selection import best_position
+from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
@@ -33,18 +36,14 @@ from rankstudio.engine.methods.two_stage import Columns, comparisons, selections
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluator import standard_error
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.querywise.magnitude import check_rows
-from rankstudio.engine.querywise.query_data import QueryData, check_labels
-from rankstudio.engine.steps import Step, WorkProgress, finish, followed, packed, placed
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
 from rankstudio.engine.support.threads import STEADY, steadily
+from rankstudio.engine.support.work import WorkProgress, finish, followed
 
 Measures = Mapping[str, float]
-
-SETTINGS = 8
-"""That a plan tries, about: not its own number, as a path must not depend on its neighbours."""
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
@@ -68,7 +67,6 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         train.y,
         train.query_ptr,
         executor,
-        n_settings=SETTINGS,
         validation=validation,
         part_of=train.grading,
     )
@@ -97,7 +95,7 @@ class FoldContext:
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
-        self._selected: dict[str, tuple[tuple[Columns, ...], Mapping[str, Rows]]] = {}
+        self._selected: dict[str, tuple[tuple[Columns, ...], Rows]] = {}
         self._baseline: Baseline | None = None
 
     @property
@@ -190,7 +188,7 @@ class FoldContext:
         errors = self._left_out.standard_errors(unit) if self._left_out else {}
         path = PathResult(
             unit,
-            packed(steps),
+            packed(steps, self._compared(unit)),
             FrozenMapping(values),
             self.divisor,
             self.plan.step_kind,
@@ -268,18 +266,16 @@ class FoldContext:
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
         for told in two_stage_steps(ranker, self.train, sets):
-            yield placed(told, told.number - 1, compared) if isinstance(told, Step) else told
+            yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
 
     def _select(
         self, selector: LinearRanker, unit: Unit
-    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], Mapping[str, Rows]]]:
+    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], Rows]]:
         """Select features, and return the sets and by what they were compared, as steps keep it.
 
         Once for all combinations that differ only in how to rank with them.
         """
-        entry = self.plan.entry
-        ranking = {p.name for p in entry.parameters if p.ranks}
-        key = repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
+        entry, key = self.plan.entry, self._selecting(unit)
         if key not in self._selected:
             steps: list[Step] = []
             for told in selector.work(self.train):
@@ -291,8 +287,18 @@ class FoldContext:
             growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
-            self._selected[key] = selections(steps, growing), {"candidates": packed_rows(compared, np.nan)}
+            self._selected[key] = selections(steps, growing), packed_rows(compared, np.nan)
         return self._selected[key]
+
+    def _compared(self, unit: Unit) -> Mapping[str, Rows]:
+        """Return by what a selector compared features, which all paths of its selection share."""
+        found = self._selected.get(self._selecting(unit))
+        return {} if found is None else {"candidates": found[1]}
+
+    def _selecting(self, unit: Unit) -> str:
+        """Return what tells a unit's selection from others: all but how to rank with it."""
+        ranking = {p.name for p in self.plan.entry.parameters if p.ranks}
+        return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
 
 
 def _nothing() -> Generator[WorkProgress, None, Measures]:

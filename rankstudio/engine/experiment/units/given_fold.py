@@ -1,49 +1,59 @@
-"""A fold on which nothing is learned: its one model is the scores that the documents were given."""
+"""A fold on which nothing is learned: its one model is given, as scores of the documents or from a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.given_scores import find_scores
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.data.given_scores import GivenFiles, find_scores
+from rankstudio.engine.errors import DatasetError, PlanError, shown_path
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.given_files import check_found
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.experiment.units.given_model import ModelFold, models_of_plan
+from rankstudio.engine.experiment.units.learned_queries import overlap
+from rankstudio.engine.export.model_files import find_models
+from rankstudio.engine.export.model_scores import other_names
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.export.stored_step import StoredStep
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.work import Note, WorkProgress
+
+_GREATEST = 1e200  # of all weights: times the values of features, scores stay within the range of numbers
 
 
 class GivenFold(FoldContext):
-    """A fold with scores, or the order of the file, in place of a method.
+    """A fold with a model that is given in place of a method.
 
     Parameters
     ----------
     plan, fold, train
         As of a `FoldContext`.
-    scores : dict of str to ndarray of shape (m,)
-        One score a document of each part that has some.
+    step : Step
+        The model.
+    note : str
+        What has to be said of it; "" for nothing.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: TrainingData, scores: dict[str, Floats]) -> None:
+    def __init__(self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str) -> None:
         super().__init__(plan, fold, train)
-        self._scores = scores
+        self._step, self._note = step, note
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Yield the one model."""
-        parts = [(self.fold.parts[name].X, values) for name, values in self._scores.items()]
-        name = self.plan.scores.get("name", self.plan.entry.label)
-        yield given_scores(name, parts, self.fold.train.n_features)
+        """Yield the one model, and what has to be said of it."""
+        yield self._step
+        if self._note:
+            yield Note(self._note)
 
 
 def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingData], FoldContext]:
@@ -51,72 +61,135 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 
     Raises
     ------
-    DataError, PlanError
-        See `scores_of_plan` and `models_of_plan`.
-    """
-    if plan.method == GIVEN_MODEL.key:
-        steps, note = models_of_plan(plan, dataset)
-        return lambda fold, train: ModelFold(plan, fold, train, steps[fold.number], note)
-    scores = scores_of_plan(plan, dataset)
-    return lambda fold, train: GivenFold(plan, fold, train, scores[fold.number])
-
-
-def scores_of_plan(plan: Plan, dataset: FoldedDataset) -> dict[int, dict[str, Floats]]:
-    """Return the scores by which a plan ranks the parts of each fold.
-
-    Raises
-    ------
     DataError
-        Where they cannot be read, do not fit the documents, or are not those of the plan any more.
+        Where they cannot be read, do not fit the data, or are not those of the plan any more.
     PlanError
         Where the plan names a fold that has none.
     """
-    if plan.method != GIVEN_SCORES.key:
-        return {
-            fold.number: {
-                name: -np.arange(part.n_documents, dtype=np.float64) for name, part in fold.parts.items()
-            }
-            for fold in dataset.folds
-        }
-    if not plan.scores:
-        raise PlanError(tr("scores: expected a name and a path of scores to rank by, got none."))
-    found = find_scores(Path(plan.scores["path"]), dataset)
-    asked = plan.folds or [fold.number for fold in dataset.folds]
-    check_found(plan.scores, found.checksums, asked, found.parts)
-    return {number: dict(parts) for number, parts in found.parts.items()}
+    steps, note = _steps(plan, dataset)
+    return lambda fold, train: GivenFold(plan, fold, train, steps[fold.number], note)
 
 
-def plan_of_scores(
-    plan: Plan, name: str, place: Path, dataset: FoldedDataset
+def plan_of_given(
+    method: str, plan: Plan, name: str, place: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of scores, with the checksums of their files, and the folds left out.
+    """Return the plan of a run of what files give, with their checksums, and the folds left out.
 
     Parameters
     ----------
+    method : str
+        Key of what they give: "given-scores" or "given-model".
     plan : Plan
         Of which data, protocol, measures and convention count.
     name : str
-        What the scores are called.
+        What the run is called.
     place : Path
-        See `find_scores`.
+        See `find_scores` and `find_models`.
     dataset : FoldedDataset
         Of the plan.
 
     Raises
     ------
     DataError
-        Where they cannot be read or do not fit.
+        Where they cannot be read or do not fit, or there are no documents to measure models on.
     """
     place = place.absolute()
-    found = find_scores(place, dataset)
-    files = FrozenMapping(dict(found.checksums))
-    folds = tuple(n for n in found.parts if not plan.folds or n in plan.folds)
+    found = _found(method, place, dataset)
+    if method == GIVEN_MODEL.key:
+        _check_reading(found.of_folds.values(), plan, dataset)
+    folds = tuple(n for n in found.of_folds if not plan.folds or n in plan.folds)
     made = plan.changed(
-        method=GIVEN_SCORES.key,
+        method=method,
         parameters={},
         ranker="",
         ranker_parameters={},
-        scores={"name": name, "path": str(place), "files": files},
+        scores={"name": name, "path": str(place), "files": FrozenMapping(dict(found.checksums))},
         folds=folds if found.left_out else plan.folds,
     )
     return made, found.left_out
+
+
+def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
+    """Return what files give for the folds of a dataset."""
+    if method != GIVEN_MODEL.key:
+        return find_scores(place, dataset)
+    if not any(fold.test or fold.vali for fold in dataset.folds):
+        raise DatasetError(
+            tr(
+                "{data} has neither a test nor a validation part to measure a model on. Open "
+                "data with folds, or choose a protocol that creates them."
+            ).format(data=dataset.name)
+        )
+    return find_models(place, dataset)
+
+
+def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
+    """Return the models by which a plan ranks in each fold, and what has to be said of them."""
+    if plan.method == GIVEN_ORDER.key:
+        return {fold.number: _ranked(plan, fold, dict(_reading_order(fold))) for fold in dataset.folds}, ""
+    models = plan.method == GIVEN_MODEL.key
+    if not plan.scores:
+        raise PlanError(
+            tr("scores: expected a name and a path of models to rank by, got none.")
+            if models
+            else tr("scores: expected a name and a path of scores to rank by, got none.")
+        )
+    found = _found(plan.method, Path(plan.scores["path"]), dataset)
+    asked = plan.folds or [fold.number for fold in dataset.folds]
+    check_found(plan.scores, found.checksums, asked, found.of_folds)
+    by_fold = {number: found.of_folds[number] for number in asked}
+    if not models:
+        folds = {fold.number: fold for fold in dataset.folds}
+        return {n: _ranked(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
+    _check_reading(by_fold.values(), plan, dataset)
+    train = dataset.folds[0].train
+    notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
+    said = [overlap(by_fold, plan, dataset), *notes]
+    return {n: _step(model, dataset) for n, model in by_fold.items()}, " ".join(filter(None, said))
+
+
+def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
+    """Yield scores of each part by which its documents rank as they stand in the file."""
+    for name, part in fold.parts.items():
+        yield name, -np.arange(part.n_documents, dtype=np.float64)
+
+
+def _ranked(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
+    """Return the scores of the parts of a fold as the one step of a path."""
+    parts = [(fold.parts[name].X, values) for name, values in scores.items()]
+    return given_scores(plan.scores.get("name", plan.entry.label), parts, fold.train.n_features)
+
+
+def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
+    """Refuse models that were learned from values that were made ready otherwise than those of the data."""
+    text = tr(
+        "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
+        "was opened with {expected}. Reopen the data with the same setting."
+    )
+    for model in models:
+        for field in ("normalize", "missing"):
+            found, expected = getattr(model, field), getattr(plan, field)
+            if found != expected:
+                told = {"field": field, "found": found, "expected": expected, "data": dataset.name}
+                raise DatasetError(text.format(file=shown_path(model.source), **told))
+
+
+def _step(model: Model, dataset: FoldedDataset) -> Step:
+    """Return a model as the one step of a path."""
+    ids = tuple(dataset.feature_ids.tolist())
+    place = {feature: column for column, feature in enumerate(ids)}
+    known = [feature for feature in model.features if feature.id in place]
+    coef = np.zeros(len(ids))
+    coef[[place[feature.id] for feature in known]] = [feature.weight for feature in known]
+    with np.errstate(over="ignore"):
+        total = float(np.abs(coef).sum())
+    if total > _GREATEST:
+        raise DatasetError(
+            tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.").format(
+                file=shown_path(model.source), total=total, most=_GREATEST
+            )
+        )
+    selected = tuple(place[feature.id] for feature in known)
+    if not model.beyond:
+        return Step(1, selected, coef, float("nan"), np.empty(0))
+    return StoredStep(1, selected, coef, float("nan"), np.empty(0), model.beyond, ids, model.source)

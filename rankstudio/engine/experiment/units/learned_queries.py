@@ -72,16 +72,15 @@ def _sentence(name: str, data: str, counts: tuple[int, int], folds: list[int], u
     if seen:
         numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
         return trn(
-            "{name} was learned from the query that it is measured on, or chosen by it: expect less on new "
-            "queries.",
-            "{name} was learned from {seen} of the {n} queries that it is measured on, or chosen by them "
-            "(fold {folds}): expect less on new queries.",
+            "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
+            "{name} was trained or selected on {seen} of the {n} queries it is measured on "
+            "(fold {folds}), so its result is optimistic.",
             measured,
         ).format(name=name, seen=seen, n=measured, folds=numbers)
     if unclear:
         return tr(
-            "{name} was learned from {data}, on other folds than these: it may know queries that it is "
-            "measured on, and then less is to be expected on new ones."
+            "{name} was trained on different folds of {data}. It may have seen some of the "
+            "queries it is measured on, so its result may be optimistic."
         ).format(name=name, data=data)
     return ""
 

@@ -17,8 +17,9 @@ from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_error
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import WorkProgress
 
 
 class LeftOutQueries:
@@ -62,8 +63,8 @@ class LeftOutQueries:
     ) -> Generator[WorkProgress, None, dict[str, Floats]]:
         """Return the measures in each query."""
         train, plan = self._train, self._plan
-        if train.several and ranker.leaves_out_by_shards:
-            scorer = yield from ranker.left_out_scorer(train, columns)
+        scorer = (yield from ranker.left_out_scorer(train, columns)) if train.several else None
+        if scorer is not None:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
             return dict(zip(names, table, strict=True))

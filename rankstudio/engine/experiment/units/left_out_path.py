@@ -8,7 +8,7 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 
 def measure_left_out(

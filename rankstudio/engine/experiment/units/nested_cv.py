@@ -19,8 +19,9 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext, group_t
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import average, standard_error
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.work import WorkProgress
 
 Measures = Mapping[str, float]
 
@@ -85,7 +86,7 @@ class NestedFold(FoldContext):
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
         path = next(path for path in paths if path.unit == chosen.unit)
-        place = next(i for i, step in enumerate(path.steps) if step is chosen.step)
+        place = path.steps.position(chosen.step.number)
         measured = {name: float(values[place]) for name, values in validated(path.validation).items()}
         return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
 from rankstudio.engine.data.preferences.preferences import Preferences
@@ -20,7 +21,6 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_files import named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 def preference_file(plan: Plan) -> PreferenceFile:
@@ -34,10 +34,9 @@ def preference_file(plan: Plan) -> PreferenceFile:
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
         raise DatasetError(
-            tr(
-                "{file}: these are not the preferences of the plan any more, as the file has other contents; "
-                "add it anew."
-            ).format(file=file.path)
+            tr("{file}: the preferences have changed since the plan was made. Add the file again.").format(
+                file=file.path
+            )
         )
     return file
 

@@ -1,4 +1,4 @@
-"""A part of a fold to score by models: whole, or shard by shard where it is large."""
+"""A part of a fold to score by models: whole, or piece by piece where it is large."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from functools import cached_property
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.querywise.scoring import linear_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.shard import Shard, shards_of
+from rankstudio.engine.support.shard import shards_of
+
+PIECE = 1 << 18
+"""Values of a part's documents that a thread looks at together: two megabytes, which caches hold."""
 
 
 class ScoredPart:
     """A part to score by models.
 
     The documents of a part of one shard are kept with a row for each feature, for all models that come. Those
-    of a larger part are read anew for each model, or for several at once, a shard at a time, and in them only
-    the features with weights. The scores have the same bits.
+    of a larger part are read anew for each model, or for several at once, `PIECE` values at a time, and in
+    them only the features with weights: each thread holds a piece and a copy of it, whatever the budget is.
+    The scores have the same bits.
 
     Parameters
     ----------
@@ -37,17 +41,19 @@ class ScoredPart:
 
     def scores(self, step: Step, known: Floats | None = None) -> Floats:
         """Return a model's scores, shape (m,); ``known`` are those of the step before."""
-        if len(self._shards) == 1:
+        if not step.learned:  # what was given is found by the whole part
+            return step.scores(self._data.X.T)
+        if not self._large:
             return step.scores(self._columns, known)
         if step.linear:
             one: Floats = self.linear_scores(step.coef[None, :])[0]
             return one
         out = np.empty(self._data.n_documents)
 
-        def score(shard: Shard) -> None:
-            rows = self._data.X[shard.rows]
-            before = None if known is None else known[shard.rows]
-            out[shard.rows] = step.scores(np.ascontiguousarray(rows.T), before)
+        def score(piece: slice) -> None:
+            rows = self._data.X[piece]
+            before = None if known is None else known[piece]
+            out[piece] = step.scores(np.ascontiguousarray(rows.T), before)
             release(rows)
 
         self._spread(score)
@@ -55,28 +61,31 @@ class ScoredPart:
 
     def linear_scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m)."""
-        if len(self._shards) == 1:
+        if not self._large:
             return linear_scores(self._columns, coefs)
         used = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used])
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
-        def score(shard: Shard) -> None:
-            rows = self._data.X[shard.rows]
-            out[:, shard.rows] = linear_scores(np.ascontiguousarray(rows[:, used].T), weights)
+        def score(piece: slice) -> None:
+            rows = self._data.X[piece]
+            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used].T), weights)
             release(rows)
 
         self._spread(score)
         return out
 
     @cached_property
-    def _shards(self) -> tuple[Shard, ...]:
-        return shards_of(self._data.query_ptr)
+    def _large(self) -> bool:
+        return len(shards_of(self._data.query_ptr)) > 1
 
     @cached_property
     def _columns(self) -> Floats:
         return np.ascontiguousarray(self._data.X.T)
 
-    def _spread(self, score: Callable[[Shard], None]) -> None:
+    def _spread(self, score: Callable[[slice], None]) -> None:
+        m, n = self._data.X.shape
+        step = max(1, PIECE // max(1, n))
+        pieces = [slice(first, min(m, first + step)) for first in range(0, m, step)]
         with threads.pool() as (executor, workers):
-            threads.share(executor, workers, score, self._shards)
+            threads.share(executor, workers, score, pieces)

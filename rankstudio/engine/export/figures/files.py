@@ -50,7 +50,7 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
         with _unsaid():
             from rankstudio.engine.export.figures.painter import painted  # noqa: PLC0415 - brings matplotlib
     except OSError as error:
-        raise OutputError(f"Figures cannot be painted: {error}") from error
+        raise OutputError(f"Figures cannot be drawn: {error}") from error
     return painted(figure, style, format_name, dpi)
 
 

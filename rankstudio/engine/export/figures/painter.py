@@ -82,9 +82,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
             )
         except MemoryError as error:
             raise OutputError(
-                tr("The picture would have {wide} × {high} pixels, for which there is no memory.").format(
-                    wide=wide, high=high
-                )
+                tr("Not enough memory for an image of {wide} × {high} pixels.").format(wide=wide, high=high)
             ) from error
     return file.getvalue()
 

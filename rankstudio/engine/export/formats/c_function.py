@@ -42,7 +42,7 @@ def write(function: ScoreFunction) -> Files:
         f"   {function.name}(x) is the score of a document; x has the values of these features:",
         *(f"     x[{n}]  feature {i.id}, {comment_text(i.name, 'c')}" for n, i in enumerate(function.inputs)),
         "",
-        "   Compile it with -ffp-contract=off for the very same doubles on every machine. */",
+        "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
     body = []
     if function.linear:
@@ -72,7 +72,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function, compiled by the C compiler that is there."""
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
-        raise OutputError(f"There is no C compiler ({', '.join(COMPILERS)}) to read it back with.")
+        raise OutputError(f"No C compiler ({', '.join(COMPILERS)}) found to read the file back.")
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:

@@ -100,8 +100,9 @@ def _serve(values: Floats, feature: dict[str, Any]) -> None:
     elif values.size and values.min() < 0:
         raise OutputError(
             tr(
-                "Elasticsearch takes no negative values, and {feature} goes from {low:.6g} to {high:.6g}: "
-                "export the model with data that show its range, so that it is shifted."
+                "Elasticsearch does not accept negative values, and {feature} ranges from "
+                "{low:.6g} to {high:.6g}. Export the model with data that show this range, so "
+                "that the values can be shifted."
             ).format(feature=feature["name"], low=values.min(), high=values.max())
         )
 
@@ -112,7 +113,7 @@ FORMAT = ModelFormat(
     ".json",
     translatable(
         "A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch (model/linear, for trees "
-        "model/ranklib), and beside it the feature set, whose templates read a field of each feature's name."
+        "model/ranklib), and the feature set. Its templates read a field with the name of each feature."
     ),
     write,
     read,
@@ -120,7 +121,7 @@ FORMAT = ModelFormat(
     beside=FEATURES,
     fit=_not_negative,
     fitted=translatable(
-        "Features with negative values are shifted in their templates, as Elasticsearch takes none. No "
-        "ranking changes."
+        "Features with negative values are shifted in their templates, because Elasticsearch "
+        "does not accept them. No ranking changes."
     ),
 )

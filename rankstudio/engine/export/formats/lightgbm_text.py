@@ -10,7 +10,7 @@ from rankstudio.engine.export.tree_prediction import tree_scores
 from rankstudio.engine.export.tree_text import Trees, checked_trees
 from rankstudio.engine.language import translatable
 
-_DEFAULT_LEFT = 2
+_DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes left
 
 
 def write(function: ScoreFunction) -> Files:

@@ -103,14 +103,14 @@ class ModelFormat:
             text = kernel_refusal()
         elif scaled and not self.scales:
             text = tr(
-                "{format} scores one document at a time, and this model was learned from features scaled "
-                "within each query (query_minmax): learn it without, or scale the values before they are "
-                "indexed, or export it as Python, which scales them itself."
+                "{format} scores one document at a time, but this model uses features scaled "
+                "within each query (query_minmax). Train without scaling, scale the values "
+                "before indexing, or export to Python, which scales them itself."
             )
         elif linear and not self.linear:
-            text = tr("{format} has trees only, and this model is a weighted sum.")
+            text = tr("{format} supports only trees, but this model is a weighted sum.")
         elif not linear and not self.trees:
-            text = tr("{format} has weighted sums only, and this model adds up trees.")
+            text = tr("{format} supports only weighted sums, but this model is a sum of trees.")
         else:
             return ""
         return text.format(format=self.label)

@@ -109,7 +109,7 @@ FORMAT = ModelFormat(
     "pmml",
     "PMML 4.4",
     ".pmml",
-    translatable("A document in PMML 4.4: a RegressionModel, or a MiningModel that adds up TreeModels."),
+    translatable("A PMML 4.4 document: a RegressionModel, or a MiningModel that sums TreeModels."),
     write,
     read,
 )

@@ -93,7 +93,7 @@ FORMAT = ModelFormat(
     "Python",
     ".py",
     translatable(
-        "A module with a function score(values) that needs nothing but Python; it scales within a query too."
+        "A module with a function score(values) that needs only Python; it also scales within a query."
     ),
     write,
     read,

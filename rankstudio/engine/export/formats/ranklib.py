@@ -87,7 +87,7 @@ FORMAT = ModelFormat(
     "RankLib",
     ".txt",
     translatable(
-        "A model file for RankLib's -load: weights as of Coordinate Ascent, trees as of LambdaMART."
+        "A model file for RankLib's -load: weights as from Coordinate Ascent, trees as from LambdaMART."
     ),
     write,
     read,

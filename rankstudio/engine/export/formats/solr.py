@@ -127,7 +127,7 @@ FORMAT = ModelFormat(
     beside=FEATURES,
     fit=_centred,
     fitted=translatable(
-        "An average is taken off every value: the sum is then finer in Solr's single precision. No ranking "
-        "changes."
+        "The average is subtracted from every value, which makes the sum more accurate in "
+        "Solr's single precision. No ranking changes."
     ),
 )

@@ -59,14 +59,14 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
             query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
             return np.array([score for (score,) in base.execute(query)], dtype=np.float64)
     except sqlite3.Error as error:  # its expressions have limits, which others do not have
-        raise OutputError(f"SQLite does not read it back: {error}.") from error
+        raise OutputError(f"SQLite cannot read the file back: {error}.") from error
 
 
 FORMAT = ModelFormat(
     "sql",
     "SQL",
     ".sql",
-    translatable("An expression in standard SQL over columns that are called as the features are."),
+    translatable("A standard SQL expression over columns named after the features."),
     write,
     read,
 )

@@ -102,8 +102,8 @@ def _format(key: str, label: str, summary: str, version: str, prints: str, fit: 
         prints=8,
         fit=fit,
         fitted=translatable(
-            "A constant is taken off all scores, and scores are scaled: the digits that the program prints "
-            "then tell more documents apart. No ranking changes."
+            "Scores are shifted and scaled so that the printed digits distinguish more "
+            "documents. No ranking changes."
         ),
     )
 
@@ -111,7 +111,7 @@ def _format(key: str, label: str, summary: str, version: str, prints: str, fit: 
 LIGHT = _format(
     "svmlight",
     "SVM-light",
-    translatable("A model file for svm_classify: a linear kernel, and a support vector for each weight."),
+    translatable("A model file for svm_classify: a linear kernel and one support vector per weight."),
     "V6.02",
     "%.8g",
     _centred,
@@ -119,9 +119,7 @@ LIGHT = _format(
 RANK = _format(
     "svmrank",
     "SVM-rank",
-    translatable(
-        "A model file for svm_rank_classify: a linear kernel, and a support vector for each weight."
-    ),
+    translatable("A model file for svm_rank_classify: a linear kernel and one support vector per weight."),
     "V6.20",
     "%.8f",
     _scaled,

@@ -123,7 +123,7 @@ FORMAT = ModelFormat(
     "Vespa",
     ".profile",
     translatable(
-        "A rank profile whose first phase computes the score from attributes called as the features are."
+        "A rank profile whose first phase computes the score from attributes named after the features."
     ),
     write,
     read,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import latex_float, latex_line
 from rankstudio.engine.support.escaping import latex_escaped
 
 _RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
@@ -14,29 +15,19 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
     Columns are centred. Marks stand beside the numbers and need no room, so that the digits of a column stay
     one below the other.
     """
-    lines = [
-        "% \\usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        r"\setlength{\belowcaptionskip}{\smallskipamount}",
-        rf"\caption{{{latex_escaped(table.caption)}}}",
-        rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}",
-        r"\toprule",
+    head = [
         *_group_lines(table),
-        _line([latex_escaped(table.corner), *(latex_escaped(c.title) for c in table.columns)]),
-        r"\midrule",
-        *(
-            _line([latex_escaped(row.title), *(_cell(*cell, style) for cell in cells)])
-            for row, cells in table.styled(style)
-        ),
-        r"\bottomrule",
-        r"\end{tabular}",
+        latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
     ]
-    notes = table.notes_of(style)
-    if notes:
-        text = " ".join(latex_escaped(note) for note in notes)
-        lines += ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
-    return "\n".join([*lines, r"\end{table}", ""])
+    body = [
+        latex_line([latex_escaped(row.title), *(_cell(*cell, style) for cell in cells)])
+        for row, cells in table.styled(style)
+    ]
+    text = " ".join(map(latex_escaped, table.notes_of(style)))
+    below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
+    columns = f"l{'c' * len(table.columns)}"
+    float_ = latex_float(columns, head, body, latex_escaped(table.caption), below if text else ())
+    return f"% \\usepackage{{booktabs}}\n{float_}\n"
 
 
 def _group_lines(table: ResultTable) -> list[str]:
@@ -49,7 +40,7 @@ def _group_lines(table: ResultTable) -> list[str]:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escaped(group)}}}")
         rules += rf"\cmidrule(lr){{{first}-{first + width - 1}}}" if group else ""
         first += width
-    return [_line(cells), rules]
+    return [latex_line(cells), rules]
 
 
 def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
@@ -60,7 +51,3 @@ def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
 
 
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
-
-
-def _line(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"

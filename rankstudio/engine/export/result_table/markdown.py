@@ -1,8 +1,9 @@
-"""A table of results in Markdown, padded so that it reads well as it is."""
+"""A table of results in Markdown."""
 
 from __future__ import annotations
 
 from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import markdown_lines
 from rankstudio.engine.support.escaping import markdown_escaped
 
 _RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
@@ -17,23 +18,12 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
             for row, cells in table.styled(style)
         ),
     ]
-    widths = [max(3, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
-    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    lines = [_line(row, widths) for row in (rows[0], ruler, *rows[1:])]
     notes = "\n".join(markdown_escaped(note) for note in table.notes_of(style))
     caption = f"**{markdown_escaped(table.caption)}**"
-    return "\n\n".join(filter(None, (caption, "\n".join(lines), notes))) + "\n"
+    return "\n\n".join(filter(None, (caption, markdown_lines(rows), notes))) + "\n"
 
 
 def _cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
     text = _RANKS[rank] % style.number(cell.mean)
     sd = f" ± {style.deviation(cell)}" if style.deviation(cell) else ""
     return text + sd + mark
-
-
-def _line(cells: list[str], widths: list[int]) -> str:
-    first, *others = (
-        cell.rjust(width) if at else cell.ljust(width)
-        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "| " + " | ".join([first, *others]) + " |"

@@ -1,7 +1,8 @@
 """The one list of methods: the window's form, the terminal's help and the docs are made from it.
 
-Adding a method is adding a module with an estimator and an entry here. Nothing in this package imports a
-method, so reading the catalog costs nothing.
+Adding a method is adding a module with an estimator and an entry here, which the estimator names as its own:
+its parameters are checked by it. Nothing in this package imports a method, so reading the catalog costs
+nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ __all__ = [
     "Method",
     "Parameter",
     "method",
-    "method_of",
     "methods",
     "refusal_of_groups",
 ]
@@ -56,21 +56,6 @@ def refusal_of_groups(entry: Method, n_groups: int) -> str:
     able = ", ".join(other.label for other in methods() if other.selects and other.groups)
     many = trn("the group of features", "the {n} groups of features", n_groups).format(n=n_groups)
     return tr(
-        "{label} selects feature by feature and cannot take or leave {many} as a whole: choose {able}, or "
-        "remove the groups."
+        "{label} selects single features and cannot select {many} as a whole. Choose {able}, "
+        "or remove the groups."
     ).format(label=entry.label, many=many, able=able)
-
-
-def method_of(estimator: type) -> Method:
-    """Return the method that an estimator's class, or one that it inherits from, is the estimator of.
-
-    Raises
-    ------
-    PlanError
-        For a class that is not in the catalog.
-    """
-    for kind in estimator.__mro__:
-        for entry in methods():
-            if entry.estimator == f"{kind.__module__}:{kind.__qualname__}":
-                return entry
-    raise PlanError(f"{estimator.__name__} is not the estimator of a method of the catalog.")

@@ -16,7 +16,7 @@ _FSM = (
         label="λ1",
         kind=Kind.GRID,
         default=(0.01, 0.1),
-        help="Penalty on similar features that both have weight. Every value is tried.",
+        help="Penalty on pairs of similar features that both have weight. Every value is tried.",
         symbol="λ₁",
         source="Lai et al. 2013, eq. (2)",
         option="--lambda1",
@@ -27,7 +27,7 @@ _FSM = (
         label="λ2",
         kind=Kind.GRID,
         default=(1e-5, 1e-4, 1e-3),
-        help="Penalty on weight, the greater the less important the feature. Every value is tried.",
+        help="Penalty on weight, larger for less important features. Every value is tried.",
         symbol="λ₂",
         source="Lai et al. 2013, eq. (2)",
         option="--lambda2",
@@ -38,7 +38,7 @@ _FSM = (
         label="importance",
         kind=Kind.CHOICE,
         default="pearson",
-        help="How important a feature is: its correlation with the labels, or how well it ranks alone.",
+        help="Importance of a feature: its correlation with the labels, or its ranking measure alone.",
         symbol="s",
         source="Lai et al. 2013, section III.B",
         option="--importance",
@@ -54,7 +54,10 @@ _FSM = (
         label="similarity",
         kind=Kind.CHOICE,
         default="pearson",
-        help="How similar two features are: their correlation, or how alike they rank.",
+        help=(
+            "Similarity of two features: their correlation, or the similarity of their rankings "
+            "(Kendall's τ)."
+        ),
         symbol="A",
         source="Lai et al. 2013, section III.B",
         option="--similarity",
@@ -66,8 +69,8 @@ _FSM = (
         kind=Kind.SWITCH,
         default=False,
         help=(
-            "Replace similarities that are not positive semidefinite by the nearest ones that are; without "
-            "it the objective may not be convex, and a warning says so."
+            "Replace a similarity matrix that is not positive semidefinite by the nearest one "
+            "that is. Otherwise the objective may not be convex, and a warning appears."
         ),
         option="--project",
     ),
@@ -77,8 +80,9 @@ _FSM = (
         kind=Kind.NUMBER,
         default=1e-10,
         help=(
-            "It ends with an iteration that changes the objective by at most this share of it. The paper's "
-            "1e-4 stops so early that other features come first than at the minimum."
+            "Stops when an iteration changes the objective by at most this share. The paper's "
+            "value, 1e-4, stops so early that the order of the features differs from that at "
+            "the minimum."
         ),
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
@@ -96,9 +100,9 @@ FSMRANK = Method(
     citation="Lai et al. 2013",
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
     summary=(
-        "Learns weights and selects features at once: a convex objective of ranking errors, of weight on "
-        "unimportant features, and of weight on features that are like each other. Features whose weight is "
-        "0 are out."
+        "Learns weights and selects features in one convex problem: ranking errors plus "
+        "penalties on unimportant features and on pairs of similar features. Features with "
+        "weight 0 are not selected."
     ),
     formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
     criterion="objective",
@@ -113,8 +117,8 @@ FSMRANK = Method(
             kind=Kind.CHOICE,
             default="nesterov",
             help=(
-                "Algorithm 1, or the projected subgradient method that the paper compares it with; its "
-                "steps are 1/√t, as the paper gives no rule for them."
+                "Algorithm 1, or the projected subgradient method that the paper compares it "
+                "with (step size 1/√t; the paper gives none)."
             ),
             source="Lai et al. 2013, Algorithm 1 and section IV.E",
             option="--fsm-solver",
@@ -130,10 +134,7 @@ FSMSVM = Method(
     family="selector",
     citation="Lai et al. 2013",
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=(
-        "Takes features in the order of the weights that FSMRank gives them; RankSVM ranks with the first "
-        "one, the first two, and so on."
-    ),
+    summary=("Orders the features by their FSMRank weights; RankSVM ranks with every size."),
     criterion="objective of RankSVM",
     candidate_score=CandidateScore("size of the weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
@@ -141,7 +142,7 @@ FSMSVM = Method(
         replace(
             C,
             default=tuple(4.0**e for e in range(-7, 2, 2)),
-            help="Of the RankSVM that ranks with the selected features; the selection does not depend on it.",
+            help="Of the final ranker RankSVM; the selection does not depend on it.",
             ranks=True,
         ),
         SIZE,
@@ -158,8 +159,8 @@ FSMRANK_TOP = Method(
     citation="Lai et al. 2013",
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
     summary=(
-        "Learns FSMRank with all features, and cuts its model to the one, two, … features of the greatest "
-        "weight. They keep the weights that FSMRank gave them: nothing is learned anew."
+        "Trains FSMRank with all features and truncates its model to the features with the "
+        "largest weights. The weights are not trained again."
     ),
     formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
     criterion="objective of FSMRank",

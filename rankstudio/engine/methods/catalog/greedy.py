@@ -22,10 +22,9 @@ GREEDY_RANKRLS = Method(
     citation="Pahikkala et al. 2010",
     title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
     summary=(
-        "Adds one feature at a time: the one with which RankRLS, trained with each query left out in "
-        "turn, predicts the left-out queries best. The shortcut makes this exact and fast. Unlike in the "
-        "paper's Algorithm 1, features that are constant within every query come last, even where every "
-        "other candidate raises the error."
+        "Adds one feature at a time: the one that minimises the exact leave-query-out error of "
+        "RankRLS. Unlike in Algorithm 1 of the paper, features that are constant within every "
+        "query come last, even if every other candidate raises the error."
     ),
     formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,
@@ -45,7 +44,7 @@ GREEDY_RANKRLS = Method(
             label="pinned",
             kind=Kind.FEATURES,
             default=(),
-            help="Features that are in every model: they are selected first, in this order.",
+            help="Features that are part of every model. They are selected first, in this order.",
             option="--pin",
         ),
         Parameter(
@@ -62,8 +61,8 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="forward",
             help=(
-                "Floating search also takes features out again that later ones have made dispensable. No "
-                "size is worse than by going forward only; it takes longer."
+                "Floating search also removes features that later ones have made redundant. No "
+                "size gets worse than with forward search, but it takes longer."
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
             option="--search",
@@ -75,8 +74,9 @@ GREEDY_RANKRLS = Method(
             kind=Kind.NUMBER,
             default=0.0,
             help=(
-                "What a feature has to lower the error by to be worth it, as a share of the error without "
-                "any feature. The path ends where none is; with 0 it goes on to k."
+                "Minimum reduction of the error for a feature to be selected, as a share of "
+                "the error without features. The path ends when no feature reaches it; with 0 "
+                "it continues to k."
             ),
             symbol="μ",
             option="--size-penalty",
@@ -88,8 +88,8 @@ GREEDY_RANKRLS = Method(
             kind=Kind.COSTS,
             default=(),
             help=(
-                "What features cost, by id; those not named cost 1. Each step then takes the feature with "
-                "the greatest gain per cost."
+                "Cost of each feature by id; others cost 1. Each step then selects the feature "
+                "with the largest gain per cost."
             ),
             option="--costs",
             none_label="all 1",
@@ -99,7 +99,7 @@ GREEDY_RANKRLS = Method(
             label="budget",
             kind=Kind.NUMBER,
             default=None,
-            help="What the selected features may cost together; needs costs.",
+            help="Maximum total cost of the selected features; needs costs.",
             option="--budget",
             low=0.0,
             open_low=True,
@@ -110,7 +110,9 @@ GREEDY_RANKRLS = Method(
             label="sample κ",
             kind=Kind.INTEGER,
             default=None,
-            help="How many candidates each step compares, drawn at random from those left.",
+            help=(
+                "Number of candidates that each step compares, drawn at random from the remaining features."
+            ),
             symbol="κ",
             source="Pahikkala et al. 2010, section 5",
             option="--candidates",
@@ -119,16 +121,16 @@ GREEDY_RANKRLS = Method(
         ),
         Parameter(
             name="fitting",
-            label="fitting",
+            label="refit",
             kind=Kind.CHOICE,
             default="pre",
             help=(
-                "Whether a candidate is measured with all weights learned anew, or with those before it as "
-                "they are: back-fitting, for very many features."
+                "How a candidate is evaluated: with all weights trained again, or with only "
+                "its own new weight (back-fitting, for very many features)."
             ),
             source="Pahikkala et al. 2010, section 5",
             option="--fitting",
-            choices=(("pre", "all anew"), ("back", "back-fitting")),
+            choices=(("pre", "all weights"), ("back", "new weight only")),
         ),
         COST,
         TIES,
@@ -139,9 +141,9 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="auto",
             help=(
-                "All give the same path. Per-query statistics are fastest where most features are selected, "
-                "the rows of those statistics where few are; Algorithm 1 is the paper's; by columns keeps "
-                "nothing of a feature that is not selected, and takes the least memory."
+                "All choices give the same path. Per-query statistics are fastest if most "
+                "features are selected, rows of statistics if few are. Algorithm 1 is the "
+                "paper's. Columns need the least memory."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
@@ -150,7 +152,7 @@ GREEDY_RANKRLS = Method(
                 ("statistics", "per-query statistics"),
                 ("rows", "rows of statistics"),
                 ("algorithm1", "Algorithm 1"),
-                ("columns", "by columns"),
+                ("columns", "column by column"),
             ),
         ),
     ),

@@ -13,8 +13,8 @@ KERNEL = Parameter(
     kind=Kind.CHOICE,
     default="rbf",
     help=(
-        "By what two documents are compared: with the linear kernel a score is a weighted sum, with the "
-        "others any smooth function, or a polynomial of the features."
+        "How two documents are compared. The linear kernel gives a weighted sum of features, "
+        "the others smooth functions or polynomials."
     ),
     symbol="k(x, x')",
     source="Airola 2011, section 2.6",
@@ -28,8 +28,8 @@ GAMMA = Parameter(
     kind=Kind.GRID,
     default=(2.0**-8, 2.0**-6, 2.0**-4),
     help=(
-        "The kernel's width is 1/√γ: the greater γ, the nearer two documents must be to be alike. In the "
-        "polynomial, what the inner product is multiplied with. Every value is tried."
+        "The kernel's width is 1/√γ: a larger γ makes only close documents similar. In the "
+        "polynomial kernel, γ multiplies the inner product. Every value is tried."
     ),
     symbol="γ",
     source="Airola 2011, eq. (2.10)",
@@ -44,7 +44,7 @@ DEGREE = Parameter(
     label="degree",
     kind=Kind.INTEGER,
     default=3,
-    help="Of the polynomial: so many features at most are multiplied with each other.",
+    help="Degree of the polynomial: the maximum number of features multiplied with each other.",
     symbol="d",
     source="Airola 2011, eq. (2.9)",
     option="--degree",
@@ -58,7 +58,7 @@ COEF0 = Parameter(
     label="constant",
     kind=Kind.NUMBER,
     default=1.0,
-    help="Of the polynomial: the greater it is, the more products of few features count.",
+    help="Constant of the polynomial: a larger value gives more weight to products of few features.",
     symbol="c",
     source="Airola 2011, eq. (2.9)",
     option="--coef0",
@@ -72,8 +72,9 @@ N_BASIS = Parameter(
     kind=Kind.INTEGER,
     default=300,
     help=(
-        "Training documents whose kernel functions the score is a sum of, drawn at random. With all of them "
-        "it is exact; time grows with the cube of the documents then."
+        "Number of basis vectors, drawn at random from the training documents. The model is a "
+        "sum of their kernel functions. With all documents it is exact, and time grows with "
+        "their cube."
     ),
     symbol="|R|",
     source="Airola 2011, section 2.5",
@@ -87,10 +88,13 @@ BASIS = Parameter(
     label="drawn from",
     kind=Kind.CHOICE,
     default="uniform",
-    help="Whether each document is as likely to be a basis vector, or each query has as many of them.",
+    help=(
+        "Whether basis vectors are drawn from all documents with equal probability, or equally "
+        "many from each query."
+    ),
     source="Airola 2011, sections 2.5 and 5.6",
     option="--basis",
-    choices=(("uniform", "all documents"), ("per_query", "each query alike")),
+    choices=(("uniform", "all documents"), ("per_query", "same number per query")),
 )
 
 WITH_KERNEL = ("kernel", ("rbf", "poly"))
@@ -99,7 +103,7 @@ MAPPED = (
     replace(
         KERNEL,
         default="linear",
-        help="By what two documents are compared; other than the linear one, by way of the basis vectors.",
+        help=("How two documents are compared. Kernels other than the linear one use the basis vectors."),
         source="Airola 2011, section 4.2.2",
         choices=(("linear", "linear"), ("rbf", "Gaussian"), ("poly", "polynomial")),
     ),

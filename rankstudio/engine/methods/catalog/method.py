@@ -171,7 +171,7 @@ class Method:
                 return p
         known = ", ".join(p.name for p in self.parameters)
         raise PlanError(
-            tr("{label} has no parameter {name}; it has {known}.").format(
+            tr("{label} has no parameter {name}; its parameters are {known}.").format(
                 label=self.label, name=shown(name), known=known
             )
         )

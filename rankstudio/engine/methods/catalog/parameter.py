@@ -87,7 +87,7 @@ class Parameter:
                     bounds=self._bounds()
                 )
                 none = tr(self.none_label)
-                return tr("{number}, or nothing for {none}").format(number=text, none=none) if none else text
+                return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
             case Kind.SWITCH:
                 return tr("yes or no")
             case Kind.MEASURE:
@@ -263,7 +263,7 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not whole or not _ids(ids):
-            raise ParameterError(self.label, value, self.expected + tr(", each once and from 1 up"))
+            raise ParameterError(self.label, value, self.expected + tr(", each once, 1 or larger"))
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
@@ -279,7 +279,7 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
         if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
-            raise ParameterError(self.label, value, self.expected + tr(", each once and from id 1 up"))
+            raise ParameterError(self.label, value, self.expected + tr(", each id once, 1 or larger"))
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:

@@ -30,8 +30,8 @@ RANKRLS = Method(
     citation="Pahikkala et al. 2009",
     title="An efficient algorithm for learning to rank from preference graphs",
     summary=(
-        "Regularised least squares on the differences between the documents of a query, with all "
-        "features: the model to compare a selection with."
+        "Regularised least squares on the differences between documents of a query, with all "
+        "features: the reference for selections."
     ),
     formula="minimise over w:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − w'(x_i − x_j))² + λ‖w‖²",
     criterion=LEAVE_QUERY_OUT,
@@ -52,8 +52,8 @@ KERNEL_RANKRLS = Method(
     citation="Pahikkala et al. 2009",
     title="An efficient algorithm for learning to rank from preference graphs",
     summary=(
-        "RankRLS whose score is a sum of kernel functions, and so need not be linear: it tells whether more "
-        "can be made of the selected features than a weighted sum."
+        "RankRLS with a kernel: the model need not be linear. Shows whether the selected "
+        "features can do more than a weighted sum."
     ),
     formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
     "f = Σ_{i∈R} b_i k(·, x_i)",
@@ -88,8 +88,8 @@ RANKSVM = Method(
     citation="Joachims 2002",
     title="Optimizing search engines using clickthrough data",
     summary=(
-        "Wants every document of a query to score at least 1 more than every less relevant one, and makes "
-        "the weights as small as that allows. Pairs are counted, never listed."
+        "Linear model with maximum margin: each document should score at least 1 more than "
+        "every less relevant one of its query. Fast for any number of pairs."
     ),
     formula="minimise over w:  ½ w'w + C Σ_{y_i > y_j} max(0, 1 − w'(x_i − x_j))ᵖ,  p = 2 or 1",
     criterion="objective",
@@ -104,7 +104,7 @@ RANKSVM = Method(
             label="loss",
             kind=Kind.CHOICE,
             default="squared_hinge",
-            help="What a pair in the wrong order, or too close, costs.",
+            help="Loss of a pair in the wrong order or within the margin.",
             symbol="p",
             source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
             option="--loss",
@@ -115,13 +115,13 @@ RANKSVM = Method(
             label="solver",
             kind=Kind.CHOICE,
             default="auto",
-            help="Newton steps, or cutting planes, which are for the hinge alone.",
+            help="Newton steps, or cutting planes (hinge loss only).",
             source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
             option="--solver",
             choices=(("auto", "automatic"), ("newton", "Newton steps"), ("bundle", "cutting planes")),
         ),
         TOL,
-        max_iter(1000, 1_000_000, "Newton steps or cutting planes at most."),
+        max_iter(1000, 1_000_000, "Maximum number of Newton steps or cutting planes."),
         *MAPPED,
     ),
 )
@@ -133,8 +133,8 @@ RANKBOOST = Method(
     citation="Freund et al. 2003",
     title="An efficient boosting algorithm for combining preferences",
     summary=(
-        "Adds up thresholds on single features, each the best for the pairs that those before it put in the "
-        "wrong order. The model is not linear."
+        "A weighted sum of thresholds on single features; each round adds the best one for the "
+        "pairs still in the wrong order. The model is not linear."
     ),
     formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
     criterion="mean loss of the pairs",
@@ -151,11 +151,11 @@ ADARANK = Method(
     citation="Xu and Li 2007",
     title="AdaRank: a boosting algorithm for information retrieval",
     summary=(
-        "Adds up single features, each the best by the measure for the queries that those before it rank "
-        "badly."
+        "A weighted sum of single features; each round adds the best one for the queries that "
+        "are still ranked badly."
     ),
     formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
-    criterion="minus the training measure",
+    criterion="negative training measure",
     step_kind=StepKind.ROUNDS,
     takes=("convention",),
     drops_features=True,
@@ -168,7 +168,10 @@ ADARANK = Method(
             label="repeats",
             kind=Kind.SWITCH,
             default=False,
-            help="Whether a feature may be taken more than once; as soon as one is, no other comes after it.",
+            help=(
+                "Whether a feature may be selected more than once; after the first repetition no "
+                "other feature follows."
+            ),
             option="--repeats",
         ),
         Parameter(
@@ -176,7 +179,7 @@ ADARANK = Method(
             label="direction",
             kind=Kind.CHOICE,
             default="both",
-            help="Whether a feature may also rank from its least value up; in the paper it may not.",
+            help="Whether a feature may also rank in ascending order; not allowed in the paper.",
             option="--weak-direction",
             choices=(("both", "both"), ("descending", "high values first")),
         ),
@@ -190,8 +193,8 @@ LISTNET = Method(
     citation="Cao et al. 2007",
     title="Learning to rank: from pairwise approach to listwise approach",
     summary=(
-        "Makes the probability of being ranked first that follows from the scores like the one that follows "
-        "from the labels, query by query."
+        "Matches two probabilities of being ranked first, query by query: the one implied by "
+        "the scores and the one implied by the labels."
     ),
     formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
     criterion="objective",
@@ -201,12 +204,13 @@ LISTNET = Method(
         replace(
             LAMBDA,
             default=tuple(4.0**e for e in range(-4, 4)),
-            help="Weight of the squared norm of the model against the cross entropy. Every value is tried.",
+            help=(
+                "Regularization: weight of the squared norm of the model relative to the cross "
+                "entropy. Every value is tried."
+            ),
             source="not in the paper; it makes the minimum unique",
         ),
-        replace(
-            TOL, help="It ends where the gradient's length is at most this share of its length at the start."
-        ),
+        replace(TOL, help="Stops when the gradient norm is at most this share of its initial value."),
         max_iter(500, 100_000),
     ),
 )
@@ -217,11 +221,8 @@ COORDINATE_ASCENT = Method(
     family="ranker",
     citation="Metzler and Croft 2007",
     title="Linear feature-based models for information retrieval",
-    summary=(
-        "Changes one weight at a time to whatever ranks the training documents best by the measure itself, "
-        "from several starts."
-    ),
-    criterion="minus the training measure",
+    summary=("Optimises one weight at a time for the ranking measure itself, from several starting points."),
+    criterion="negative training measure",
     step_kind=StepKind.ITERATIONS,
     takes=("convention", "seed"),
     drops_features=True,
@@ -233,19 +234,19 @@ COORDINATE_ASCENT = Method(
             label="starts",
             kind=Kind.INTEGER,
             default=3,
-            help="How often to start: from equal weights first, then from random ones.",
+            help="Number of starting points: equal weights first, then random ones.",
             source="Metzler and Croft 2007, section 4",
             option="--restarts",
             low=1,
             high=1000,
         ),
-        max_iter(25, 10_000, "Iterations of a start at most; each visits all weights."),
+        max_iter(25, 10_000, "Maximum number of iterations per start; each visits all weights."),
         Parameter(
             name="tolerance",
             label="tolerance",
             kind=Kind.NUMBER,
             default=1e-3,
-            help="A start ends with an iteration that raises the measure by no more.",
+            help=("A start ends with the first iteration that improves the measure by no more than this."),
             option="--tolerance",
             low=0.0,
             open_low=True,
@@ -259,12 +260,9 @@ LAMBDAMART = Method(
     family="ranker",
     citation="Burges 2010",
     title="From RankNet to LambdaRank to LambdaMART: an overview",
-    summary=(
-        "Adds up regression trees, each fitted to what would raise NDCG most, by LightGBM. The model is not "
-        "linear."
-    ),
+    summary=("A sum of regression trees that maximise NDCG, by LightGBM. The model is not linear."),
     formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
-    criterion="minus NDCG of the training documents",
+    criterion="negative NDCG of the training documents",
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
     module="lightgbm",
@@ -276,7 +274,7 @@ LAMBDAMART = Method(
         replace(
             rounds(300, "Burges 2010, section 7"),
             label="trees",
-            help="Trees at most; the validation part chooses how many of them make the model.",
+            help="Maximum number of trees; the validation part chooses how many the model uses.",
             symbol="N",
             high=10_000,
         ),
@@ -285,7 +283,7 @@ LAMBDAMART = Method(
             label="learning rate",
             kind=Kind.GRID,
             default=(0.1,),
-            help="What a tree's answer is multiplied with: small steps need more trees.",
+            help="Factor for the output of each tree: smaller steps need more trees.",
             symbol="η",
             source="Burges 2010, section 7",
             option="--learning-rate",
@@ -298,7 +296,7 @@ LAMBDAMART = Method(
             label="leaves",
             kind=Kind.INTEGER,
             default=31,
-            help="Leaves of a tree at most; fewer suit small data.",
+            help="Maximum number of leaves per tree; use fewer for small data.",
             symbol="L",
             source="Burges 2010, section 7",
             option="--leaves",
@@ -310,7 +308,7 @@ LAMBDAMART = Method(
             label="leaf size",
             kind=Kind.INTEGER,
             default=20,
-            help="A leaf has at least so many training documents.",
+            help="Minimum number of training documents per leaf.",
             source="LightGBM, min_data_in_leaf",
             option="--leaf-documents",
             low=1,
@@ -321,7 +319,7 @@ LAMBDAMART = Method(
             label="NDCG at",
             kind=Kind.INTEGER,
             default=10,
-            help="The k of the NDCG@k that is raised: of each pair, one document is among the first k.",
+            help="The k of the NDCG@k to maximise: one document of each pair is among the first k.",
             symbol="k",
             source="LightGBM, lambdarank_truncation_level",
             option="--ndcg-at",
@@ -333,7 +331,7 @@ LAMBDAMART = Method(
             label="feature share",
             kind=Kind.NUMBER,
             default=1.0,
-            help="Share of the features, drawn anew for each tree, that it may use.",
+            help="Share of the features available to each tree, drawn at random.",
             source="LightGBM, feature_fraction",
             option="--feature-fraction",
             low=0.0,
@@ -350,8 +348,9 @@ SVM_MAP = Method(
     citation="Yue et al. 2007",
     title="A support vector method for optimizing average precision",
     summary=(
-        "Wants the perfect ranking of every query to score more than any other one, the more the lower that "
-        "one's average precision. Labels from 1 up are relevant."
+        "Linear model that maximises average precision: the perfect ranking of each query "
+        "should score more than any other, by a margin that grows with the loss in average "
+        "precision. Labels from 1 up are relevant."
     ),
     formula="minimise over w:  ½ w'w + C/Q Σ_q max_y (1 − AP(y) + w'Ψ(x_q, y) − w'Ψ(x_q, y_q))",
     criterion="objective",
@@ -361,11 +360,13 @@ SVM_MAP = Method(
         replace(
             C,
             default=(0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0),
-            help="Weight of the queries' mean slack against the squared norm. Every value is tried.",
+            help=(
+                "Weight of the mean slack of the queries relative to the squared norm. Every value is tried."
+            ),
             source="Yue et al. 2007, Optimization Problem 1",
         ),
         replace(TOL, default=1e-4),
-        max_iter(1000, 1_000_000, "Cutting planes at most."),
+        max_iter(1000, 1_000_000, "Maximum number of cutting planes."),
     ),
 )
 

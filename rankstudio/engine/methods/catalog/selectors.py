@@ -27,9 +27,10 @@ EXPECTED_DIVERGENCE = Method(
     citation="Gupta and Rosso 2012",
     title="Expected divergence based feature selection for learning to rank",
     summary=(
-        "Takes features in the order of how well each ranks alone, and of how differently its values are "
-        "distributed over the grades of relevance. Densities are estimated on the training part and compared "
-        "at the values of the validation part; RankRLS ranks with the features."
+        "Orders the features by their ranking measure alone plus the expected divergence of "
+        "their densities between relevance grades. Densities are estimated on the training "
+        "part and compared at the values of the validation part. RankRLS ranks with the "
+        "features."
     ),
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     criterion=LEAVE_QUERY_OUT,
@@ -47,8 +48,9 @@ EXPECTED_DIVERGENCE = Method(
             kind=Kind.CHOICE,
             default="normalised",
             help=(
-                "Normalised: each density sums to one, so that divergence weighs as importance does. As "
-                "released: what the authors' program does, which leaves densities as they are."
+                "Normalised: each density sums to one, so that divergence and importance have "
+                "comparable weight. As released: as in the authors' program, which does not "
+                "normalise."
             ),
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",
@@ -60,7 +62,7 @@ EXPECTED_DIVERGENCE = Method(
             label="estimate",
             kind=Kind.CHOICE,
             default="fast",
-            help="Fast and exact differ by rounding; exact takes far longer on many documents.",
+            help=("Fast and exact differ only by rounding; exact takes much longer with many documents."),
             option="--kde",
             choices=(("fast", "fast"), ("exact", "exact")),
         ),
@@ -74,8 +76,8 @@ GAS = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Takes the feature that ranks best alone, then lowers the importance of those that rank alike, and "
-        "so on; RankRLS ranks with the features."
+        "Selects the feature with the best ranking measure alone, lowers the importance of "
+        "features that rank alike, and repeats. RankRLS ranks with the features."
     ),
     formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     criterion=LEAVE_QUERY_OUT,
@@ -91,7 +93,7 @@ GAS = Method(
             label="importance",
             kind=Kind.CHOICE,
             default="map",
-            help="The measure of a feature that ranks alone, in the better of both directions.",
+            help="Measure of a feature alone, in its better direction.",
             symbol="w",
             source="Geng et al. 2007, section 3.2",
             option="--importance",
@@ -102,7 +104,7 @@ GAS = Method(
             label="c",
             kind=Kind.NUMBER,
             default=0.1,
-            help="How much similarity counts against importance; with 0 importance alone counts.",
+            help="Weight of similarity against importance; with 0 only importance counts.",
             symbol="c",
             source="Geng et al. 2007, eq. (3)",
             option="--c",
@@ -118,8 +120,8 @@ FS_BFS = Method(
     citation="Dang and Croft 2010",
     title="Feature selection for document ranking using best first search and coordinate ascent",
     summary=(
-        "Divides the features into small subsets by best-first search; coordinate ascent combines each "
-        "subset into one new feature that ranks best, and RankRLS ranks with those. Takes minutes."
+        "Divides the features into small subsets by best-first search. Coordinate ascent turns "
+        "each subset into one new feature, and RankRLS ranks with those. Takes minutes."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -131,7 +133,7 @@ FS_BFS = Method(
         replace(
             SIZE,
             label="subsets",
-            help="How many subsets to make at most; every number up to it is a candidate model.",
+            help="Maximum number of subsets. Every number up to it is a candidate model.",
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="until no feature is left",
@@ -141,7 +143,7 @@ FS_BFS = Method(
             label="subset size p",
             kind=Kind.INTEGER,
             default=5,
-            help="How many features a subset has at most.",
+            help="Maximum number of features in a subset.",
             symbol="p",
             source="Dang and Croft 2010, section 3",
             option="--subset-size",
@@ -154,20 +156,23 @@ FS_BFS = Method(
             label="patience R",
             kind=Kind.INTEGER,
             default=5,
-            help="A search ends after so many nodes in a row without a better one.",
+            help="A search ends after this many nodes in a row without an improvement.",
             symbol="R",
             source="Dang and Croft 2010, section 3",
             option="--patience",
             low=1,
             high=1000,
         ),
-        max_iter(25, 10_000, "Iterations of coordinate ascent for a subset at most."),
+        max_iter(25, 10_000, "Maximum number of coordinate ascent iterations per subset."),
         Parameter(
             name="tolerance",
             label="tolerance",
             kind=Kind.NUMBER,
             default=1e-3,
-            help="Coordinate ascent ends with an iteration that raises the measure by no more.",
+            help=(
+                "Coordinate ascent ends with the first iteration that improves the measure by no "
+                "more than this."
+            ),
             option="--tolerance",
             low=0.0,
             open_low=True,
@@ -182,7 +187,8 @@ SINGLE_FEATURE = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Takes features in the order of how well each alone ranks the training part; RankRLS ranks with them."
+        "Orders the features by the ranking measure of each feature alone on the training "
+        "part. RankRLS ranks with them."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -198,7 +204,7 @@ SINGLE_FEATURE = Method(
             label="direction",
             kind=Kind.CHOICE,
             default="best",
-            help="Whether a feature may also rank from its least value up, where that is better.",
+            help="Whether a feature may also rank in ascending order, if that is better.",
             option="--direction",
             choices=(("best", "the better one"), ("descending", "high values first")),
         ),
@@ -212,8 +218,8 @@ MUTUAL_INFORMATION = Method(
     citation="Guyon and Elisseeff 2003",
     title="An introduction to variable and feature selection",
     summary=(
-        "Takes features in the order of the information that their values, put into bins, have on the "
-        "labels, each for itself; RankRLS ranks with them."
+        "Orders the features by the mutual information of their binned values and the labels. "
+        "RankRLS ranks with them."
     ),
     formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
     criterion=LEAVE_QUERY_OUT,
@@ -230,7 +236,7 @@ MUTUAL_INFORMATION = Method(
             label="bins",
             kind=Kind.INTEGER,
             default=10,
-            help="Bins of about equally many documents that a feature's values are put into.",
+            help=("Number of bins, with about equally many documents each, for the values of a feature."),
             option="--bins",
             low=2,
             high=1000,
@@ -245,13 +251,16 @@ RECURSIVE_ELIMINATION = Method(
     citation="Guyon et al. 2002",
     title="Gene selection for cancer classification using support vector machines",
     summary=(
-        "Learns RankRLS or RankSVM with all features, drops the one with the smallest weight, and learns "
-        "again: the last one left is the first of the path. RankRLS ranks with the features."
+        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the "
+        "smallest weight, and repeats. The feature left last comes first on the path. RankRLS "
+        "ranks with the features."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
-    candidate_score=CandidateScore("size of the weight", "of those left: the least drops out", least=True),
+    candidate_score=CandidateScore(
+        "size of the weight", "of the remaining features: the smallest is dropped", least=True
+    ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     parameters=(
         LAMBDA,
@@ -262,8 +271,9 @@ RECURSIVE_ELIMINATION = Method(
             kind=Kind.CHOICE,
             default="weight",
             help=(
-                "The smallest is dropped: the weight itself, for features on one scale, or the weight "
-                "times the feature's deviation inside queries, for features on scales of their own."
+                "What decides which feature is dropped: the weight itself, for features on the "
+                "same scale, or the weight times the feature's deviation within queries, for "
+                "features on different scales."
             ),
             source="Guyon et al. 2002, section 4",
             option="--importance",
@@ -274,7 +284,9 @@ RECURSIVE_ELIMINATION = Method(
             label="weights of",
             kind=Kind.CHOICE,
             default="rankrls",
-            help="Whose weights decide which feature is dropped: RankRLS's with λ, or RankSVM's with C.",
+            help=(
+                "The model whose weights decide which feature is dropped: RankRLS with λ, or RankSVM with C."
+            ),
             source="Guyon et al. 2002, section 4",
             option="--weights-of",
             choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
@@ -284,7 +296,7 @@ RECURSIVE_ELIMINATION = Method(
             label="C",
             kind=Kind.NUMBER,
             default=0.01,
-            help="Of RankSVM, where its weights decide.",
+            help="C of RankSVM, if its weights decide.",
             symbol="C",
             source="Chapelle and Keerthi 2010, eq. (4)",
             option="--C",
@@ -301,8 +313,8 @@ L1_PATH = Method(
     citation="Efron et al. 2004",
     title="Least angle regression",
     summary=(
-        "Takes features in the order in which the lasso gives them a weight as its penalty falls; "
-        "RankRLS ranks with them."
+        "Orders the features by the lasso path: by the penalty at which each first gets a "
+        "weight. RankRLS ranks with them."
     ),
     formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
     criterion=LEAVE_QUERY_OUT,
@@ -318,7 +330,7 @@ L1_PATH = Method(
             label="scaling",
             kind=Kind.CHOICE,
             default="unit",
-            help="Whether the lasso sees every feature at the same length, or features as they are.",
+            help="Whether features are scaled to unit length for the lasso, or used as they are.",
             option="--scaling",
             choices=(("unit", "unit length"), ("none", "as they are")),
         ),
@@ -332,11 +344,10 @@ LAMBDAMART_TOP = Method(
     citation="Burges 2010",
     title="From RankNet to LambdaRank to LambdaMART: an overview",
     summary=(
-        "Orders the features by the total gain of their splits in LambdaMART with all of them, and learns "
-        "LambdaMART anew with the first one, the first two, and so on: trees have no weights that a smaller "
-        "model could keep. The models are not linear."
+        "Orders the features by the total gain of their splits in LambdaMART with all "
+        "features, and trains LambdaMART again for every size. The models are not linear."
     ),
-    criterion="minus NDCG of the training documents",
+    criterion="negative NDCG of the training documents",
     takes=("seed",),
     module="lightgbm",
     extra="boosting",
@@ -344,7 +355,7 @@ LAMBDAMART_TOP = Method(
     estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
-        replace(LAMBDAMART.parameters[0], default=30, help="Trees of every model; all of them make it."),
+        replace(LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."),
         *LAMBDAMART.parameters[1:],
     ),
 )

@@ -15,7 +15,10 @@ LAMBDA = Parameter(
     label="λ",
     kind=Kind.GRID,
     default=tuple(2.0**e for e in range(11)),
-    help="Weight of the squared norm of the model against its training error. Every value is tried.",
+    help=(
+        "Regularization: weight of the squared norm of the model relative to its training error. "
+        "Every value is tried."
+    ),
     symbol="λ",
     source="Pahikkala et al. 2010, eq. (3)",
     option="--lambda",
@@ -25,7 +28,7 @@ LAMBDA = Parameter(
 
 RANKING_LAMBDA = replace(
     LAMBDA,
-    help="Of the RankRLS that ranks with the selected features; the selection does not depend on it.",
+    help="Of the final ranker RankRLS; the selection does not depend on it.",
     ranks=True,
 )
 
@@ -35,7 +38,7 @@ SIZE = Parameter(
     kind=Kind.INTEGER,
     default=None,
     help=(
-        "How many features to select at most, a group of features counting as one; every size up to it is a "
+        "Maximum number of features to select; a group counts as one. Every size up to it is a "
         "candidate model."
     ),
     symbol="k",
@@ -50,7 +53,7 @@ C = Parameter(
     label="C",
     kind=Kind.GRID,
     default=tuple(4.0**e for e in range(-7, 2)),
-    help="Weight of a pair's loss against the squared norm of the model. Every value is tried.",
+    help="Weight of the pair losses relative to the squared norm of the model. Every value is tried.",
     symbol="C",
     source="Chapelle and Keerthi 2010, eq. (4)",
     option="--C",
@@ -63,7 +66,7 @@ MEASURE = Parameter(
     label="measure",
     kind=Kind.MEASURE,
     default="NDCG@10",
-    help="The measure of the training documents that counts, in the convention of the run.",
+    help="Measure of the training documents to optimise, by the convention of the run.",
     option="--measure",
 )
 
@@ -72,7 +75,7 @@ TOL = Parameter(
     label="tolerance",
     kind=Kind.NUMBER,
     default=1e-6,
-    help="It ends where the duality gap is at most this share of the objective.",
+    help="Stops when the duality gap is at most this share of the objective.",
     option="--tol",
     low=0.0,
     open_low=True,
@@ -81,18 +84,18 @@ TOL = Parameter(
 
 COST = Parameter(
     name="cost",
-    label="pair cost",
+    label="pair weight",
     kind=Kind.CHOICE,
     default="magnitude",
     help=(
-        "What a pair costs whose labels differ by d and whose scores differ by g: (d − g)², or (1 − g)² "
-        "whatever d is, or (1 − g/d)², which allows greater errors where d is great."
+        "Cost of a pair with label difference d and score difference g: (d − g)², (1 − g)² for "
+        "all d, or (1 − g/d)², which allows larger errors for large d."
     ),
     source="Pahikkala et al. 2009, eqs. (20) to (22)",
     option="--cost",
     choices=(
-        ("magnitude", "magnitude"),
-        ("unit", "unit"),
+        ("magnitude", "label difference"),
+        ("unit", "equal"),
         ("inverse", "relative"),
     ),
     changes_criterion=True,
@@ -103,7 +106,7 @@ TIES = Parameter(
     label="tied pairs",
     kind=Kind.SWITCH,
     default=True,
-    help="Whether pairs of documents with equal labels count, which should get equal scores.",
+    help="Whether pairs with equal labels count; they should get equal scores.",
     source="Pahikkala et al. 2009, section 5.1",
     option="--ties",
     only_with=("cost", ("magnitude",)),
@@ -112,16 +115,16 @@ TIES = Parameter(
 
 WEIGHTING = Parameter(
     name="weighting",
-    label="queries weigh",
+    label="query weight",
     kind=Kind.CHOICE,
     default="size",
     help=(
-        "What the loss of a query's pairs is divided by: its number of documents, so that a query counts as "
-        "much as it has documents; its number of pairs, so that all queries count alike; or nothing."
+        "Divisor of the pair losses of a query: its number of documents (long queries count "
+        "more), its number of pairs (all queries count equally), or none."
     ),
     source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
     option="--weighting",
-    choices=(("size", "by documents"), ("pairs", "all alike"), ("none", "by pairs")),
+    choices=(("size", "by documents"), ("pairs", "equal"), ("none", "by pairs")),
     changes_criterion=True,
 )
 
@@ -131,8 +134,8 @@ PAIRS = Parameter(
     kind=Kind.CHOICE,
     default="query",
     help=(
-        "Whether pairs of documents of different queries count too, though no measure looks at them; or no "
-        "pairs but the documents' labels alone, with a bias: ordinary regression."
+        "Which pairs count: within queries; also between queries, which no measure uses; or "
+        "none, which is ordinary regression on the labels with an intercept."
     ),
     source="Pahikkala et al. 2009, section 5.1",
     option="--pairs",
@@ -140,7 +143,9 @@ PAIRS = Parameter(
 )
 
 
-def max_iter(default: int, high: int, what: str = "Iterations at most.", source: str = "") -> Parameter:
+def max_iter(
+    default: int, high: int, what: str = "Maximum number of iterations.", source: str = ""
+) -> Parameter:
     """Return the parameter that bounds a method's iterations."""
     return Parameter(
         name="max_iter",
@@ -163,7 +168,7 @@ def rounds(default: int, source: str) -> Parameter:
         label="rounds",
         kind=Kind.INTEGER,
         default=default,
-        help="Weak rankers at most; the validation part chooses how many of them make the model.",
+        help="Maximum number of weak rankers; the validation part chooses how many the model uses.",
         symbol="T",
         source=source,
         option="--rounds",

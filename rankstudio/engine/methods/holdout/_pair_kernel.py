@@ -20,6 +20,7 @@ def _solve(
     first, second = others * (a + b) + border, others * (b + d) + border
     m11, m12 = 1.0 - a - first, -b - first
     m21, m22 = -b - second, 1.0 - d - second
+    # Cramer's rule: M has two rows.
     determinant = m11 * m22 - m12 * m21
     return (m22 * r - m12 * s) / determinant, (m11 * s - m21 * r) / determinant
 

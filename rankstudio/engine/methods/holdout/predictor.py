@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.query_data import check_labels
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
-from rankstudio.engine.querywise.query_data import check_labels
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool, share, worthwhile
 
@@ -192,8 +192,8 @@ class HeldOutPredictor:
         m, free = self.kernel.n_documents, memory.available()
         if 8.0 * numbers > free:
             raise OutOfMemoryError(
-                f"Leaving pairs of {m:,} documents out needs {memory.size(8.0 * numbers)} of memory, and "
-                f"{memory.size(free)} are free; sets of documents can be left out without."
+                f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
+                f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
         self._left(m - 2)
         strength = self._strength(m - 2)
@@ -233,6 +233,6 @@ class HeldOutPredictor:
     def _left(self, left: int) -> None:
         if left < 1:
             raise DatasetError(
-                f"Of {self.kernel.n_documents} documents none is left to learn from; expected at least one "
-                "that is not held out."
+                f"All {self.kernel.n_documents} documents are held out; expected at least one training "
+                "document."
             )

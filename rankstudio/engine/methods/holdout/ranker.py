@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.sparse_query_data import dense
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
-from rankstudio.engine.querywise.sparse_query_data import dense
 
 
 class HoldOutRanker(LinearRanker):

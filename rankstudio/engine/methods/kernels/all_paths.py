@@ -95,7 +95,7 @@ def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
     if radius >= 1.0:
         raise DatasetError(
             f"graphs[{number}]: expected an adjacency matrix of spectral radius less than 1, found "
-            f"{radius:.4g}: the weights of its walks have no finite sum. Divide the weights."
+            f"{radius:.4g}: the sum over its walks is infinite. Scale the weights down."
         )
     return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 from rankstudio.engine.steps import Iteration, Step
 
 
@@ -50,7 +50,7 @@ class KernelModel:
             For a kernel that is a function of Python.
         """
         if callable(self.kernel.function):
-            raise OutputError("A kernel that is a function of Python cannot be written.")
+            raise OutputError("A kernel given as a Python function cannot be saved.")
         return {
             "kind": "kernel",
             "kernel": {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel
 from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
-from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel
 
 
 def kernel_of(owner: Any) -> Kernel:

@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.query_data import QueryData, rows_by_query
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
@@ -18,14 +20,7 @@ from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel
 from rankstudio.engine.methods.kernels.query_factor import as_columns
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.scikit_learn import (
-    BaseEstimator,
-    TransformerMixin,
-    check_is_fitted,
-    validate_data,
-)
-from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
-from rankstudio.engine.querywise.query_data import QueryData, rows_by_query
+from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 
@@ -167,8 +162,8 @@ def nystrom_features(
     found = NystromFeatures.of(kernel_rows(basis), basis)
     dropped = basis.size - found.basis.size
     said = (
-        f"{dropped:,} of {basis.size:,} basis vectors depend on the others and were dropped; the model is "
-        "the same without them."
+        f"{dropped:,} of {basis.size:,} basis vectors are linearly dependent and were dropped; the model is "
+        "unchanged."
     )
     return found, said if dropped else ""
 
@@ -233,12 +228,12 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
         return
     what = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
     raise OutOfMemoryError(
-        f"The kernel of {what} needs {memory.size(needed)} of memory, and {memory.size(free)} are free; "
-        f"n_basis={_fitting(m, free)} fits."
+        f"The kernel of {what} needs {memory.size(needed)} of memory, and {memory.size(free)} are free. Use "
+        f"n_basis={_fitting(m, free)}."
     )
 
 
-class NystromMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NystromMap(Estimator):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
 
     A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with
@@ -361,6 +356,13 @@ class NystromMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "factor_")
         rows = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         return solve_lower(self.factor_, self._kernel().matrix(self.basis_vectors_, rows)).T
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags  # noqa: PLC0415 - where it is asked for
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
 
     def _kernel(self) -> Kernel:
         if self.kernel == PRECOMPUTED:

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.querywise.query_data import centre
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.support import memory
 
 _MOST_BYTES = 2e9  # kept of one fold
@@ -20,7 +21,25 @@ class _Sized(Protocol):
 
 
 Work = TypeVar("Work", bound=_Sized)
-Value = TypeVar("Value")
+
+
+@dataclass
+class KernelWork:
+    """What was made of some data and of parts of their features, whose columns each key begins with.
+
+    Attributes
+    ----------
+    decompositions : dict
+        Decompositions and maps, by what they depend on.
+    left_out : tuple or None
+        The predictions of left-out queries that were made last, (m,), and by what.
+    basis_vectors : WeakValueDictionary
+        Documents that are basis vectors of a model, by their rows.
+    """
+
+    decompositions: dict[Hashable, _Sized] = field(default_factory=dict)
+    left_out: tuple[Hashable, Floats] | None = None
+    basis_vectors: WeakValueDictionary[Hashable, Floats] = field(default_factory=WeakValueDictionary)
 
 
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
@@ -29,9 +48,8 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     Data with some of the features keep theirs at the data they come from, so that a path of selections is
     decomposed once for every λ.
     """
-    remembered, columns = data.remembered.get("narrowed from", (data.remembered, ()))
-    kept: dict[Hashable, Any] = remembered.setdefault("kernels", {})
-    whole = (columns, key)
+    kept: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
+    whole = (data.shared.columns, key)
     if whole in kept:
         return kept[whole]  # type: ignore[no-any-return]
     made = make()
@@ -41,19 +59,16 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     return made
 
 
-def latest(data: QueryData, what: str, key: Hashable, make: Callable[[], Value]) -> Value:
-    """Return what was made of data last, where that was by this key, else make it; no other is kept.
+def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floats]) -> Floats:
+    """Return the predictions (m,) that were made of data last, where that was by this key, else make them.
 
-    ``what`` says of what kind it is. For arrays of all documents, of which a path with one for each of its
-    steps and settings would take memory in their product.
+    No others are kept: a path with some for each of its steps and settings would take memory in their
+    product.
     """
-    remembered, columns = data.remembered.get("narrowed from", (data.remembered, ()))
-    known = remembered.get(("latest", what))
-    if known is None or known[0] != (columns, key):
-        known = (columns, key), make()
-        remembered["latest", what] = known
-    value: Value = known[1]
-    return value
+    work, whole = data.shared.origin.of(KernelWork), (data.shared.columns, key)
+    if work.left_out is None or work.left_out[0] != whole:
+        work.left_out = whole, make()
+    return work.left_out[1]
 
 
 def basis_vectors(data: QueryData, basis: Ints) -> Floats:
@@ -61,10 +76,8 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     It is kept as long as a model has it.
     """
-    remembered, columns = data.remembered.get("narrowed from", (data.remembered, ()))
-    kept: WeakValueDictionary[Hashable, Floats]
-    kept = remembered.setdefault("basis vectors", WeakValueDictionary())
-    key = columns, basis.tobytes()
+    kept = data.shared.origin.of(KernelWork).basis_vectors
+    key = data.shared.columns, basis.tobytes()
     found = kept.get(key)
     if found is None:
         found = kept[key] = data.X[basis]

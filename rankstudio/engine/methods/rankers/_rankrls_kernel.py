@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 
@@ -73,3 +73,82 @@ def leave_out(
             error += weights[q, i] * (along - 2.0 * gram[q, i, n])
         # The sum of squares is never negative; its expansion may be, by rounding.
         errors[q] = max(error, 0.0)
+
+
+@fused
+def left_out_errors(
+    rows: Floats,
+    residuals: Floats,
+    ptr: Ints,
+    root: Floats,
+    smallest: float,
+    most: int,
+    first: int,
+    last: int,
+    errors: Floats,
+) -> None:
+    """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
+
+    Queries whose smaller side is more than ``most`` are passed over.
+
+    With X^'X^ = U diag(e) U', ``rows`` are X^U, ``root`` is 1 / √(e + λ) and ``residuals`` are y^ - X^w. For
+    V = X^_q U diag(root) those of the model without the query are (I - VV')^-1 (y^_q - X^_q w), and the
+    inverse is I + V (I - V'V)^-1 V': the smaller of the two matrices is made, O(|q|² n + |q|³) or
+    O(|q| n² + n³). No pivot of either is below ``smallest``, λ / (λ + the greatest e), but for rounding.
+    """
+    n = root.shape[0]
+    for q in range(first, last):
+        begin, size = ptr[q], ptr[q + 1] - ptr[q]
+        if min(size, n) > most:
+            continue
+        by_documents = size <= n
+        width, terms = (size, n) if by_documents else (n, size)
+        # By rows of what is summed over, so that the innermost loop runs over contiguous memory.
+        parts, right = np.empty((terms, width)), np.zeros(width)
+        for i in range(size):
+            for f in range(n):
+                value = rows[begin + i, f] * root[f]
+                if by_documents:
+                    parts[f, i] = value
+                else:
+                    parts[i, f] = value
+                    right[f] += value * residuals[begin + i]
+            if by_documents:
+                right[i] = residuals[begin + i]
+        left = np.zeros((width, width))
+        for i in range(width):
+            left[i, i] = 1.0
+        _subtract_products(parts, left)
+        _eliminate(left, right, smallest)
+        for i in range(width - 1, -1, -1):
+            value = right[i]
+            for j in range(i + 1, width):
+                value -= left[i, j] * right[j]
+            right[i] = value / left[i, i]
+        error = 0.0
+        for i in range(size):
+            value = right[i] if by_documents else residuals[begin + i]
+            if not by_documents:
+                for f in range(n):
+                    value += parts[i, f] * right[f]
+            error += value * value
+        errors[q] = error
+
+
+@fused_inlined
+def _subtract_products(parts: Floats, left: Floats) -> None:
+    """Subtract the sum of the outer products of rows, four at a time, from the upper triangle of ``left``."""
+    terms, width = parts.shape
+    whole = terms - terms % 4
+    for r in range(0, whole, 4):
+        for i in range(width):
+            a, b, c, d = parts[r, i], parts[r + 1, i], parts[r + 2, i], parts[r + 3, i]
+            for j in range(i, width):
+                left[i, j] -= (
+                    a * parts[r, j] + b * parts[r + 1, j] + c * parts[r + 2, j] + d * parts[r + 3, j]
+                )
+    for r in range(whole, terms):
+        for i in range(width):
+            a = parts[r, i]
+            for j in range(i, width):
+                left[i, j] -= a * parts[r, j]

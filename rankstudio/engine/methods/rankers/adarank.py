@@ -8,16 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.rankers import ADARANK
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, Waiting, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 
@@ -70,6 +73,8 @@ class AdaRank(LinearRanker):
     1
     """
 
+    entry = ADARANK
+
     value_: float
 
     def __init__(
@@ -89,12 +94,15 @@ class AdaRank(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds if self.repeats else min(self.n_rounds, n_features)
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a round; its criterion is the measure, to be lowered and so negative."""
         wanted, n = find_measure(self.measure), data.X.shape[1]
         n_rounds = self.checked("n_rounds")
         if not wanted.higher_is_better:
-            raise ParameterError("measure", self.measure, "a measure of which more is better")
+            raise ParameterError("measure", self.measure, "a measure for which higher is better")
         direction, repeats = self.checked("direction"), self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)

@@ -8,16 +8,16 @@ from functools import partial
 
 import numpy as np
 
+from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.linear_scores import Linear, Queries, Tangent
+from rankstudio.engine.arithmetic.optimisers.pair_problem import PlaneProblem, TangentLine
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.rankers._average_precision_kernel import most_violated
 from rankstudio.engine.methods.shards.function import FunctionWork
 from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
-from rankstudio.engine.optimization.pair_problem import PlaneProblem, TangentLine
-from rankstudio.engine.querywise._rows_kernel import dot
-from rankstudio.engine.querywise.linear_scores import Linear, Queries, Tangent
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting
 from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.work import Waiting
 
 
 class AveragePrecisionLoss:

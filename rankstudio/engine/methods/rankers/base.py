@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Iteration, Step, WorkProgress
+from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.work import WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
 
 
 class ConvergingRanker(LinearRanker):
@@ -45,6 +47,9 @@ class ConvergingRanker(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
@@ -71,8 +76,8 @@ class ConvergingRanker(LinearRanker):
 
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with a duality gap of "
-                f"{self.gap_:.3g} at an objective of {self.objective_:.6g}; max_iter is {self.max_iter}, "
-                f"tol {self.tol:g}.",
+                f"{self.gap_:.3g} at an objective of {self.objective_:.6g} (tol {self.tol:g}). Increase "
+                f"max_iter, now {self.max_iter}, or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -9,8 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import AscentSearch
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.catalog.rankers import COORDINATE_ASCENT
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
@@ -22,11 +26,9 @@ from rankstudio.engine.methods.shards.training_data import (
 )
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.steps import Step, Waiting, WorkProgress, telling
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Waiting, WorkProgress, telling
 
 _EVALUATOR = 80  # bytes a document
 _MEASURING = 35.0  # nanoseconds for the score of a document
@@ -76,6 +78,8 @@ class CoordinateAscent(LinearRanker):
     >>> CoordinateAscent(n_restarts=1).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
     0
     """
+
+    entry = COORDINATE_ASCENT
 
     value_: float
     n_iter_: int

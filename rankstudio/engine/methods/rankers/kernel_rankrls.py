@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.catalog import method_of
+from rankstudio.engine.methods.catalog.rankers import KERNEL_RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
 from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
@@ -23,18 +27,15 @@ from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelMode
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_need, nystrom_features, refuse_too_large
 from rankstudio.engine.methods.kernels.query_factor import QueryFactor
-from rankstudio.engine.methods.kernels.shared_work import basis_vectors, latest, shared
+from rankstudio.engine.methods.kernels.shared_work import basis_vectors, left_out_predictions, shared
 from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
 from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
-from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import query_factors
-from rankstudio.engine.querywise.query_data import QueryData, centre, several_queries
-from rankstudio.engine.steps import Note, Step, WorkProgress, finish
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Note, WorkProgress, finish
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
@@ -122,7 +123,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     (50,)
     """
 
-    shares_shards = False
+    entry = KERNEL_RANKRLS
 
     criterion_: float
     dual_coef_: Floats
@@ -163,8 +164,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         return kernel_need(shape, self.n_basis, exact, others=2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the one step there is, after a sign of life; its criterion is the leave-query-out error."""
-        rows: QueryData = training_data(data).whole(method_of(type(self)).label)
+        """Yield the only step, after a progress event; its criterion is the leave-query-out error."""
+        rows: QueryData = training_data(data).whole(self.entry.label)
         kernel, regularization = kernel_of(self), self.checked("regularization")
         found = yield from self._decomposed(rows, kernel)
         errors = found.system.residuals(self._predicted(rows, found))
@@ -188,7 +189,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization: Sequence[float] | None = None,
         preferences: Preferences | None = None,
     ) -> Floats:
-        """Predict each document with the model learned from all queries but its own.
+        """Predict each document with the model trained without its query.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _predicted(self, data: QueryData, found: _Decomposed) -> Floats:
         """Return the left-out predictions (m,), the last ones without computing them again."""
         key = self._settings(kernel_of(self)), self.regularization
-        return latest(data, "left out", key, lambda: found.system.left_out([self.regularization])[0])
+        return left_out_predictions(data, key, lambda: found.system.left_out([self.regularization])[0])
 
     def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
         """Return on what the decomposition depends."""
@@ -251,7 +252,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         if self.n_basis is not None:
-            raise ParameterError("n_basis", self.n_basis, "None: these are held out of the exact model")
+            raise ParameterError(
+                "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
+            )
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
         refuse_too_large(len(data.y), None, exact=True)
         everything = np.arange(len(data.y), dtype=np.int64)
@@ -315,8 +318,7 @@ def _precomputed(data: QueryData) -> Floats:
     m, n = data.X.shape
     if m != n:
         raise DatasetError(
-            f"X: expected the kernel's values between the {m} documents, a matrix of {m} × {m}, got {m} × "
-            f"{n}."
+            f"X: expected the kernel matrix of the {m} documents, of shape {m} × {m}, got {m} × {n}."
         )
     given = data.X if data.order is None else data.X[:, data.order]
     away = float(np.abs(given - given.T).max())

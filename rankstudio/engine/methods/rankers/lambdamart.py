@@ -9,15 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed
+from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.shards.row_batches import shard_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import available, worthwhile
+from rankstudio.engine.support.work import WorkProgress
 
 GREATEST_LABEL = 30
 """LightGBM's table of gains, 2^l - 1, ends here."""
@@ -155,7 +157,7 @@ class LambdaMART(LinearRanker):
     1
     """
 
-    shares_shards = False
+    entry = LAMBDAMART
 
     booster_: Any
     feature_importances_: Floats
@@ -187,7 +189,8 @@ class LambdaMART(LinearRanker):
         sample = _SAMPLED * min(shape.m, _SAMPLE) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept = bins + sample + _PER_DOCUMENT * shape.m
-        return MemoryNeed(read + kept, by_shards=shape.sharded, kept=kept)
+        reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
+        return MemoryNeed(read + kept, reading=reading, kept=kept)
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step a tree.

@@ -9,14 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.optimisers.lbfgs import Objective, minimise
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.rankers import LISTNET
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.optimization.lbfgs import Objective, minimise
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, Waiting, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 class ListNet(LinearRanker):
@@ -60,6 +63,8 @@ class ListNet(LinearRanker):
     0
     """
 
+    entry = LISTNET
+
     objective_: float
     gradient_norm_: float
     n_iter_: int
@@ -71,6 +76,9 @@ class ListNet(LinearRanker):
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step an iteration, with the objective as its criterion."""
@@ -131,13 +139,13 @@ class _ListNetState:
     """The top-one probabilities of the labels."""
 
     def __init__(self, y: Floats, ptr: Ints) -> None:
-        from rankstudio.engine.querywise.linear_scores import Queries  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.linear_scores import Queries  # noqa: PLC0415 - numba
 
         self._ptr, self._queries = ptr, Queries(ptr)
         self._target = np.exp(_log_softmax(y, ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
-        from rankstudio.engine.querywise.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
         # Scores less that of the query's first document, which changes no probability: differences stay where
         # values are large, without a centred copy of the features.

@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.catalog.rankers import RANKBOOST
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, Waiting, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 MOST_VALUES = 65_536
 """Different values of a feature that are all tried as thresholds: a bin between two of them is 16 bits."""
@@ -119,6 +121,8 @@ class RankBoost(LinearRanker):
     0
     """
 
+    entry = RANKBOOST
+
     thresholds_: tuple[Threshold, ...]
     loss_: float
 
@@ -146,8 +150,8 @@ class RankBoost(LinearRanker):
             yield from rounds.begin()
             if rounds.fewer:
                 said = tr(
-                    "RankBoost tries {n} thresholds of each feature with more than {most} different values, "
-                    "in place of all its values."
+                    "RankBoost tries {n} thresholds for each feature with more than {most} "
+                    "different values, instead of all values."
                 ).format(n=RANKS, most=f"{MOST_VALUES:,}")
                 yield Note(said, kind=FewerThresholdsWarning)
             for number in range(1, n_rounds + 1):

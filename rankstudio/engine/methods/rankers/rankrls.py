@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.global_pairs import global_statistics
+from rankstudio.engine.arithmetic.pair_cost.held_out import losses_inside
+from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics, several_queries
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
 from rankstudio.engine.methods.left_out import (
@@ -18,15 +24,14 @@ from rankstudio.engine.methods.left_out import (
     centred_scores,
     left_out_of_shards,
     left_out_scores,
-    scores_by_statistics,
     with_columns,
 )
 from rankstudio.engine.methods.memory_need import (
+    NUMBER,
     DataShape,
     MemoryNeed,
-    rankrls_need,
-    residuals_bytes,
-    statistics_bytes,
+    sums_need,
+    whole_need,
 )
 from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
 from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
@@ -39,21 +44,13 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import (
 from rankstudio.engine.methods.rankers.rankrls_shards import (
     left_out_models,
     left_out_predictions,
+    model_steps,
     nested_steps,
-    sharded_model,
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.global_pairs import global_statistics
-from rankstudio.engine.querywise.pair_cost.held_out import held_out_residuals, held_out_weights, losses_inside
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics, several_queries
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense
-from rankstudio.engine.steps import Step, WorkProgress, finish
-from rankstudio.engine.support import memory
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
-
-_MOST_BYTES = 4e9  # of per-query statistics, before they are done without
+from rankstudio.engine.support.work import WorkProgress, finish
 
 
 class RankRLS(SeveralOutputs, HoldOutRanker):
@@ -102,11 +99,10 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     Notes
     -----
-    O(mn²) for the Gram matrices of the queries, shared by every λ; then O(n²) for the weights from one
-    eigendecomposition and O(Qn³) for the leave-query-out error. Where these matrices, O(Qn²), are too large
-    for memory, O(mn² + n³) for each λ in O(mn + n²) memory. More than 65,536 documents are learned from by
-    shards, which may be larger than memory, with pairs inside queries: O(n²) memory besides a shard. Queries
-    are left out by shards, too.
+    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by every λ; then O(n²) for
+    the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. More than 65,536 documents are
+    learned from by shards, which may be larger than memory, with pairs inside queries: O(n²) memory besides a
+    shard, and O(mn²) for each λ. Queries are left out by shards, too.
 
     Examples
     --------
@@ -115,6 +111,8 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     >>> RankRLS(regularization=4.0).fit(train.X, train.y, qid=train.qid).coef_.argmax().item()
     0
     """
+
+    entry = RANKRLS
 
     accepts_sparse: ClassVar[bool] = True
 
@@ -141,26 +139,25 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter if self.solver == "cg" else 1
 
-    @property
-    def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
-        pairs: str = self.checked("pairs")
-        return pairs == "query"
-
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        by_shards = shape.sharded and self.pairs == "query" and self.solver != "cg"
-        return super().memory_need(shape) if by_shards else rankrls_need(shape, _MOST_BYTES)
+        if self.solver == "cg":
+            return whole_need(shape)
+        if self.pairs != "query":
+            return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
+        # X^'X^, its eigenvectors, and what one of them is made of the other; the rows in this basis.
+        need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
+        return need.plus(3 * NUMBER * shape.n**2)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the one step there is, all features at once; by conjugate gradients one each.
+        """Yield the only step, with all features; one step per iteration of conjugate gradients.
 
         Learning by shards gives signs of life before it.
         """
         regularization = self.checked("regularization")
         gradients, pairs = self._gradients, self.checked("pairs")
         data = training_data(data)
-        sums = pairs == "query" and not gradients.serve(data)
-        if data.several and sums:
-            yield from sharded_model(data, regularization, self.pair_cost())
+        if pairs == "query" and not (gradients.serve(data) or isinstance(data.given, SparseQueryData)):
+            yield from model_steps(data, regularization, self.pair_cost())
             return
         yield from self._at_once(data.whole("RankRLS"), regularization)
 
@@ -170,21 +167,11 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         ranked, data = data, pair_rows(data, self.pair_cost())
         if gradients.serve(data) or isinstance(data, SparseQueryData):
             if pairs != "query":
-                raise ParameterError("pairs", pairs, "query where conjugate gradients learn")
+                raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
             yield from gradients.iterations(data, centred_labels(data), regularization)
             return
-        n = data.X.shape[1]
-        if pairs != "query":
-            coef, _, errors = self._global_models(dense(ranked), regularization)
-            criterion = float(errors.sum())
-        elif _statistics_fit(data):
-            coef = weights(data.statistics, regularization)
-            _, errors = leave_query_out_models(data.statistics, regularization)
-            criterion = float(errors.sum())
-        else:
-            coef, residuals = held_out_residuals(data, regularization)
-            criterion = float(residuals @ residuals)
-        yield Step(1, tuple(range(n)), coef, criterion, np.empty(0))
+        coef, _, errors = self._global_models(dense(ranked), regularization)
+        yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
 
     def nested(  # noqa: D102 - inherited
         self, data: TrainingData, order: tuple[int, ...]
@@ -197,7 +184,9 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         """Return the weights, those without each query (Q, n), and their losses on its pairs (Q,)."""
         cost = self.pair_cost()
         if data.preferences is not None:
-            raise ParameterError("pairs", self.pairs, "query with preferences, which are of one query each")
+            raise ParameterError(
+                "pairs", self.pairs, "query with preferences, because each belongs to one query"
+            )
         self._pointwise(cost)
         statistics = global_statistics(data, cost)
         models, _ = leave_query_out_models(statistics, regularization)
@@ -206,7 +195,9 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
     def _pointwise(self, cost: PairCost) -> bool:
         """Tell whether there are no pairs; ParameterError for a loss of pairs then."""
         if self.pairs == "pointwise" and not cost.default:
-            expected = "query or all with another cost, ties or weighting: documents have no pairs"
+            expected = (
+                "query or all with another cost, ties or weighting, because single documents have no pairs"
+            )
             raise ParameterError("pairs", self.pairs, expected)
         return self.pairs == "pointwise"
 
@@ -232,7 +223,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         preferences: Preferences | None = None,
         regularization: Sequence[float] | None = None,
     ) -> Floats:
-        """Predict each document with the model learned from all queries but its own.
+        """Predict each document with the model trained without its query.
 
         Parameters
         ----------
@@ -260,81 +251,45 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         own = [self.checked("regularization")]
         grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
-        if outputs is not None:
-            self.refuse_several_outputs()
-            found: Iterator[Floats] = (left_out_outputs(data, outputs, value) for value in grid)
-        else:
+        if outputs is None:
             found = self._left_out(dense(data), grid)
+            return found[0] if regularization is None else found
+        self.refuse_several_outputs()
+        several = (left_out_outputs(data, outputs, value) for value in grid)
         if regularization is None:
-            return next(found)
-        shape = (len(grid), *np.shape(data.y if outputs is None else outputs))
-        return np.fromiter(found, dtype=np.dtype((np.float64, shape[1:])), count=len(grid))
+            return next(several)
+        return np.fromiter(several, dtype=np.dtype((np.float64, np.shape(outputs))), count=len(grid))
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
-        shards = training_data(data)
-        if shards.several and self.leaves_out_by_shards:
-            return left_out_of_shards(shards, finish(self.left_out_scorer(shards, columns)))
-        whole: QueryData = shards.whole("RankRLS")
-        regularization = self.checked("regularization")
-        if _statistics_fit(whole):
-            _ = whole.statistics  # of which those of some features are cut out, whoever asked before
-            centred = self.pair_cost().default and whole.preferences is None
-            if centred and self.checked("pairs") == "query":
-                return scores_by_statistics(
-                    whole, columns, lambda some: leave_query_out_models(some, regularization)[0]
-                )
-        narrow = with_columns(whole, columns)
-        return left_out_scores(narrow, self._left_out_models(narrow, regularization))
+        data = training_data(data)
+        scorer = finish(self.left_out_scorer(data, columns))
+        if scorer is not None:
+            return left_out_of_shards(data, scorer)
+        narrow = with_columns(data.whole("RankRLS"), columns)
+        return left_out_scores(narrow, self._global_models(narrow, self.checked("regularization"))[1])
+
+    def left_out_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer]:
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+        if self.checked("pairs") != "query":
+            return None
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
 
-    def _left_out_models(self, data: QueryData, regularization: float) -> Floats:
-        """Return the weights learned without each query, shape (Q, n)."""
-        if self.checked("pairs") != "query":
-            return self._global_models(data, regularization)[1]
-        rows = PairRows.of(data, self.pair_cost())
-        if _statistics_fit(rows):
-            return leave_query_out_models(rows.statistics, regularization)[0]
-        return held_out_weights(rows, regularization, *held_out_residuals(rows, regularization))
-
-    def _left_out(self, data: QueryData, grid: Sequence[float]) -> Iterator[Floats]:
-        """Yield the centred scores (m,) for each λ by the models learned without each query."""
-        shards = training_data(data)
-        if shards.several and self.leaves_out_by_shards:
-            found: Iterable[Floats] = left_out_predictions(shards, grid, self.pair_cost())
+    def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
+        """Return the centred scores (L, m) for each λ by the models learned without each query."""
+        if self.checked("pairs") == "query":
+            found = left_out_predictions(training_data(data), grid, self.pair_cost())
         else:
-            models = (self._left_out_models(data, value) for value in grid)
-            found = (centred_scores(data, weights) for weights in models)
-        yield from map(data.in_original_order, found)
-
-
-def _statistics_fit(data: QueryData) -> bool:
-    """Tell whether the Gram matrices of all queries fit in memory.
-
-    Raises
-    ------
-    OutOfMemoryError
-        Where neither they do nor what :func:`held_out_residuals` needs instead.
-    """
-    if "statistics" in vars(data):
-        return True
-    (m, n), Q = data.X.shape, data.ptr.size - 1
-    free = memory.available()
-    needed = statistics_bytes(Q, n)
-    if needed <= min(_MOST_BYTES, free):
-        return True
-    without = residuals_bytes(m, n)
-    if without > free:
-        most = int((np.sqrt(16 * m**2 + 12 * free / 8) - 4 * m) / 6)
-        raise OutOfMemoryError(
-            f"RankRLS: {m:,} documents with {n:,} features need {memory.size(without)} of memory, and "
-            f"{memory.size(free)} are free; with {most:,} features so many documents fit."
-        )
-    return False
+            found = np.empty((len(grid), len(data.y)))
+            for row, value in zip(found, grid, strict=True):
+                row[:] = centred_scores(data, self._global_models(data, value)[1])
+        for row in found if data.order is not None else ():
+            row[:] = data.in_original_order(row)
+        return found
 
 
 def weights(statistics: QueryStatistics, regularization: float) -> Floats:

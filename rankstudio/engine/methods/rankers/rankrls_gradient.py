@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.gram_product import DenseGramProduct, SparseGramProduct
+from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import minimise
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.shards.training_data import GivenData
-from rankstudio.engine.optimization.conjugate_gradient import minimise
-from rankstudio.engine.querywise.gram_product import DenseGramProduct, SparseGramProduct
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile
 
@@ -101,9 +101,9 @@ class ConjugateGradients:
             from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 
             warnings.warn(
-                f"RankRLS stopped after {last.number} conjugate gradients at an objective of "
-                f"{last.criterion:.6g}, which is at most {last.gap:.3g} above the minimum; max_iter is "
-                f"{self.max_iter}, tol {self.tol:g}.",
+                f"RankRLS stopped after {last.number} conjugate gradient steps at an objective of "
+                f"{last.criterion:.6g}, at most {last.gap:.3g} above the minimum (tol {self.tol:g}). "
+                f"Increase max_iter, now {self.max_iter}, or tol.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -9,6 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.nested_rankrls import factorise
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels
+from rankstudio.engine.arithmetic.scoring import linear_scores
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -18,11 +23,6 @@ from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradient
 from rankstudio.engine.methods.rankers.rankrls_shards import products_of
 from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.training_data import training_data
-from rankstudio.engine.querywise.nested_rankrls import factorise
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, centre, check_labels
-from rankstudio.engine.querywise.scoring import linear_scores
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, dense, is_sparse
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.blocks import solve_lower
 from rankstudio.engine.support.query_ids import checked_ids
@@ -169,8 +169,8 @@ def added(
     both = sorted(map(str, known & ids))
     if both:
         raise DatasetError(
-            f"qid: expected queries that were not learned from before, found {', '.join(both[:3])} again; "
-            "all documents of a query come in one call."
+            f"qid: expected new queries, found {', '.join(both[:3])} again. Pass all documents of a query in "
+            "one call."
         )
     X, labels = data.centred[0], centred_labels(data, outputs)
     sums = X.T @ X, X.T @ labels
@@ -292,14 +292,16 @@ class SeveralOutputs(PairwiseLeastSquares):
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
         data = preferring(self._further(X, labels, qid), preferences)
         if self.checked("pairs") != "query":
-            raise ParameterError("pairs", self.pairs, "query where further queries come")
+            raise ParameterError("pairs", self.pairs, "query when further queries are added")
         if outputs is not None:
             self.refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
         before = getattr(self, "_sums", None)
         if before is None and hasattr(self, "coef_"):
-            raise ParameterError("solver", "cg", "direct where further queries come: it keeps X^'X^")
+            raise ParameterError(
+                "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
+            )
         known: frozenset[Any] = getattr(self, "_queries", frozenset())
         further = query_ids(qid)
         self._sums = added(before, known, data, outputs, further)
@@ -311,7 +313,7 @@ class SeveralOutputs(PairwiseLeastSquares):
 
     def refuse_several_outputs(self) -> None:
         """Raise ParameterError where the loss is one that several outputs are not learned with."""
-        expected = "{} with labels of several outputs, or one output at a time"
+        expected = "{} with several outputs, or one output at a time"
         if name := unusual(self.pair_cost()):
             raise ParameterError(name, getattr(self, name), expected.format("the default"))
         if self.checked("pairs") != "query":
@@ -331,16 +333,7 @@ class SeveralOutputs(PairwiseLeastSquares):
             self._gradients.warn_unless_converged(last)
         if isinstance(last, Iteration) or self.pairs != "query":
             return
-        shards = training_data(data)
-        if shards.several:
-            self._sums = products_of(shards, self.pair_cost())
-            return
-        data = PairRows.of(data, self.pair_cost())
-        if "statistics" in vars(data):
-            total = data.statistics.total
-            self._sums = total[:-1, :-1], total[:-1, -1]
-        else:
-            self._sums = data.gram
+        self._sums = products_of(training_data(data), self.pair_cost())
 
     def _score(self, X: Any) -> Floats:
         if self.coef_.ndim == 1:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.nested_rankrls import left_out_errors, nested_factor
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.summation import Joined
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, query_grams
-from rankstudio.engine.steps import Step, WorkProgress, finish
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks
-from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
+from rankstudio.engine.support.work import WorkProgress, finish
+
+_MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
+_MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BLAS than its calls cost
+_FEW, _TIMES = 1 << 24, 2  # numbers of Gram matrices that are kept; and times those of the documents
+_LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
+_AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a time: 32 MB
 
 
 class SumsOfProducts:
@@ -31,9 +41,27 @@ class SumsOfProducts:
 
     def of(self, rows: QueryData) -> Floats:
         """Return those of some queries."""
-        both = np.column_stack(rows.centred)
-        products: Floats = both.T @ both
+        X, y = rows.centred
+        n = X.shape[1]
+        products = np.empty((n + 1, n + 1))
+        np.matmul(X.T, X, out=products[:n, :n])
+        products[n, :n] = products[:n, n] = y @ X
+        products[n, n] = y @ y
         return products
+
+
+@dataclass
+class _Rotated:
+    """The centred rows of some data in the eigenbasis of X^'X^, which every λ needs."""
+
+    vectors: Floats | None = None
+    rows: Floats | None = None
+
+    def by(self, vectors: Floats, X: Floats) -> Floats:
+        """Return X^U, made for the last basis that was asked for."""
+        if self.rows is None or self.vectors is not vectors:
+            self.vectors, self.rows = vectors, X @ vectors
+        return self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +72,51 @@ class LeaveQueryOut:
     ----------
     coef : ndarray of shape (n,)
         Learned from all queries, w.
-    whitening : ndarray of shape (n, n)
-        W with WW' = (X^'X^ + λI)^-1.
+    values, vectors : ndarray of shape (n,) and (n, n)
+        Eigenvalues and eigenvectors of X^'X^.
+    regularization : float
+        λ.
     """
 
     columns: ClassVar[None] = None
 
     coef: Floats
-    whitening: Floats
+    values: Floats
+    vectors: Floats
+    regularization: float
 
     def of(self, rows: QueryData) -> Floats:
-        """Add up the squared residuals (I - V_q V_q')^-1 (y^_q - X^_q w) of some queries, with V = X^W.
+        """Add up the squared residuals of some queries."""
+        from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
-        For a query of more than n documents the inverse is I + V_q (I - V_q'V_q)^-1 V_q'.
-        """
         X, y = rows.centred
-        V, residuals = X @ self.whitening, y - X @ self.coef
-        total = np.zeros(1)
-        for first, last in pairwise(rows.ptr.tolist()):
-            part, left = V[first:last], residuals[first:last]
-            if last - first <= X.shape[1]:
-                rest = np.linalg.solve(np.eye(last - first) - part @ part.T, left)
-            else:
-                rest = left + part @ np.linalg.solve(np.eye(X.shape[1]) - part.T @ part, part.T @ left)
-            total += rest @ rest
-        return total
+        n, sizes, total = X.shape[1], np.diff(rows.ptr), self.values + self.regularization
+        rotated, residuals = rows.shared.of(_Rotated).by(self.vectors, X), y - X @ self.coef
+        root, smallest, errors = total**-0.5, self.regularization / float(total.max()), np.empty(sizes.size)
+        small = np.minimum(sizes, n)
+
+        def leave_out(part: tuple[int, int]) -> None:
+            settings = root, smallest, _MOST_COMPILED, *part, errors
+            _rankrls_kernel.left_out_errors(rotated, residuals, rows.ptr, *settings)
+            for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
+                own = slice(rows.ptr[query], rows.ptr[query + 1])
+                errors[query] = _left_out_error(rotated[own] * root, residuals[own])
+
+        multiplications = float((sizes * small * n / 2 + small.astype(np.float64) ** 3 / 6).sum())
+        with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
+            cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
+            share(executor, workers, leave_out, pairwise(cuts))
+        return np.array([errors.sum()])
+
+
+def _left_out_error(V: Floats, residuals: Floats) -> float:
+    """Return what the kernel writes for a query, by the system's linear algebra."""
+    size, n = V.shape
+    if size <= n:
+        left = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
+    else:
+        left = residuals + V @ np.linalg.solve(np.eye(n) - V.T @ V, V.T @ residuals)
+    return float(left @ left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +128,7 @@ class NestedErrors:
     columns : ndarray of shape (k,)
         The order.
     factor, along : ndarray
-        As :class:`rankstudio.engine.querywise.nested_rankrls.NestedFactor` has them.
+        As :class:`rankstudio.engine.arithmetic.nested_rankrls.NestedFactor` has them.
     regularization : float
         λ.
     """
@@ -125,10 +173,11 @@ class RankRLSWork:
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Add up over the queries of the shard."""
-        if not self.by_blocks:
-            return (message.of(PairRows.of(data, self.cost)),)
-        own = message.narrowed() if isinstance(message, NestedErrors) else message
-        return (np.sum([own.of(rows) for rows in self._blocks(data, message.columns)], axis=0),)
+        with STEADY:  # small products, which lose much where threads wait for a processor
+            if not self.by_blocks:
+                return (message.of(PairRows.of(data, self.cost)),)
+            own = message.narrowed() if isinstance(message, NestedErrors) else message
+            return (np.sum([own.of(rows) for rows in self._blocks(data, message.columns)], axis=0),)
 
     def _blocks(self, data: QueryData, columns: Ints | None) -> Iterator[QueryData]:
         for first, last in group_blocks(data.ptr, data.X.shape[1]):
@@ -138,21 +187,20 @@ class RankRLSWork:
             yield PairRows.of(QueryData(X, data.y[rows], ptr - ptr[0]), self.cost)
 
 
-def sharded_model(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
+def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
     """Yield the model of one λ, and signs of life before it.
 
     Notes
     -----
-    O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³); then for each λ
-    O(mn² + sum of |q|² (n + |q|)) for the error, with n for |q| where that is less.
+    O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis
+    where there is one shard; then for each λ the sum of |q| n min(|q|, n) for the error.
     """
-    total, (values, vectors) = yield from _decomposed(data, cost)
+    total, values, vectors = yield from once(data.shared.of(_Sums).decomposed, cost, _decomposed(data, cost))
     n = values.size
-    scale = 1.0 / (values + regularization)
     with STEADY:
-        coef: Floats = vectors @ ((vectors.T @ total[:n, n]) * scale)
+        coef: Floats = vectors @ ((vectors.T @ total[:n, n]) / (values + regularization))
     with data.session(RankRLSWork(cost, data.several)) as session:
-        message = LeaveQueryOut(coef, vectors * np.sqrt(scale))
+        message = LeaveQueryOut(coef, values, vectors, regularization)
         (error,) = yield from session.sum(message, "leaving queries out")
     yield Step(1, tuple(range(n)), coef, float(error[0]), np.empty(0))
 
@@ -165,7 +213,7 @@ def nested_steps(
     Notes
     -----
     O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as
-    :func:`rankstudio.engine.querywise.nested_rankrls.left_out_errors` has it.
+    :func:`rankstudio.engine.arithmetic.nested_rankrls.left_out_errors` has it.
     """
     data = training_data(data)
     total = yield from _products(data, cost)
@@ -180,23 +228,43 @@ def nested_steps(
 
 
 def products_of(data: TrainingData, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`sharded_model` has learned from."""
-    total, _ = data.remembered["decomposed products", cost]
+    """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`model_steps` has learned from."""
+    total = data.shared.of(_Sums).decomposed[cost].total
     return total[:-1, :-1], total[:-1, -1]
 
 
-def _decomposed(
-    data: TrainingData, cost: PairCost
-) -> Generator[WorkProgress, None, tuple[Floats, tuple[Floats, Floats]]]:
-    """Return [X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
-    key = "decomposed products", cost
-    if key not in data.remembered:
-        total = yield from _products(data, cost)
-        with STEADY:
-            values, vectors = np.linalg.eigh(total[:-1, :-1])
-        data.remembered[key] = total, (np.maximum(values, 0.0), vectors)
-    found: tuple[Floats, tuple[Floats, Floats]] = data.remembered[key]
-    return found
+class _Decomposed(NamedTuple):
+    """[X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
+
+    total: Floats
+    values: Floats
+    vectors: Floats
+
+
+@dataclass
+class _Sums:
+    """What every λ needs of some data, by the cost."""
+
+    products: dict[PairCost, Floats] = field(default_factory=dict)
+    decomposed: dict[PairCost, _Decomposed] = field(default_factory=dict)
+
+
+def _decomposed(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, _Decomposed]:
+    _refuse_large(*data.X.shape)
+    total = yield from _products(data, cost)
+    with STEADY:
+        values, vectors = np.linalg.eigh(total[:-1, :-1])
+    return _Decomposed(total, np.maximum(values, 0.0), vectors)
+
+
+def _refuse_large(m: int, n: int) -> None:
+    """Raise OutOfMemoryError where X^'X^, its eigenvectors and a copy of one of them do not fit."""
+    if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
+        raise OutOfMemoryError(
+            f"RankRLS: {m:,} documents with {n:,} features need {memory.size(needed)} of memory, and "
+            f"{memory.size(free)} are free. Use at most {int(np.sqrt(free / 24)):,} features for this number "
+            "of documents."
+        )
 
 
 def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
@@ -204,13 +272,12 @@ def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, Non
     if data.source is not None:
         kept = [*data.columns, data.source.X.shape[1]]
         return (yield from _products(data.source, cost))[np.ix_(kept, kept)]
-    key = "products", cost
-    if key not in data.remembered:
-        with data.session(RankRLSWork(cost, data.several)) as session:
-            (data.remembered[key],) = yield from session.sum(
-                SumsOfProducts(), "adding up products of features"
-            )
-    total: Floats = data.remembered[key]
+    return (yield from once(data.shared.of(_Sums).products, cost, _summed_products(data, cost)))
+
+
+def _summed_products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+    with data.session(RankRLSWork(cost, data.several)) as session:
+        (total,) = yield from session.sum(SumsOfProducts(), "adding up products of features")
     return total
 
 
@@ -227,52 +294,94 @@ class LeftOutRankRLS:
     regularization : float
         λ > 0.
     cost : PairCost
+    by_blocks : bool
+        As of :class:`RankRLSWork`. Otherwise the Gram matrices of all features are kept with the documents
+        where they are no larger than some times these.
     """
 
     columns: tuple[int, ...]
     total: Floats
     regularization: float
     cost: PairCost
+    by_blocks: bool
 
     def scores(self, data: QueryData) -> Floats:
         """Score the documents of some queries, each by the model learned without it, shape (m,).
 
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
-        if not self.columns:
-            return np.zeros(len(data.y))
-        return np.concatenate(
-            [left_out_scores(block, models) for block, (models,) in self._models(data, self.regularization)]
-        )
+        scores = np.zeros(len(data.y))
+        for queries, grams in self._grams(data) if self.columns else ():
+            (models,) = self._learned(grams, (self.regularization,))
+            block = _some(data, queries)
+            scores[_rows(data, queries)] = left_out_scores(block, models, self.columns)
+        return scores
 
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
         """Return the scores centred inside each query for each λ, shape (L, m)."""
-        return np.concatenate(
-            [
-                np.stack([centred_scores(block, weights) for weights in models])
-                for block, models in self._models(data, *regularizations)
-            ],
-            axis=1,
-        )
+        scores = np.empty((len(regularizations), len(data.y)))
+        for queries, grams in self._grams(data):
+            block = _some(data, queries, self.columns)
+            for own, models in zip(scores, self._learned(grams, regularizations), strict=True):
+                own[_rows(data, queries)] = centred_scores(block, models)
+        return scores
 
-    def _models(self, data: QueryData, *regularizations: float) -> Iterator[tuple[QueryData, Floats]]:
-        """Yield documents with these features, and their queries' weights (L, Q, k), by some megabytes.
-
-        A query has one Gram matrix for all λ.
-        """
+    def _learned(self, grams: Floats, regularizations: Sequence[float]) -> Iterator[Floats]:
+        """Yield for each λ the weights (Q, k) learned without each of the queries with these matrices."""
         from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
+        models, errors = np.empty((len(grams), len(self.columns))), np.empty(len(grams))
+        with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (
+            executor,
+            workers,
+        ):
+            cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
+            for regularization in regularizations:
+
+                def learn(part: tuple[int, int], strength: float = regularization) -> None:
+                    _rankrls_kernel.leave_out(grams, self.total, strength, *part, models, errors)
+
+                share(executor, workers, learn, pairwise(cuts))
+                yield models
+
+    def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
+        """Yield the Gram matrices of queries, some megabytes at a time: they serve every λ."""
+        return self._kept(data) if self._fit(data) else self._computed(data)
+
+    def _fit(self, data: QueryData) -> bool:
+        """Tell by the shape of the documents whether the Gram matrices of all queries are kept."""
+        numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
+        return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
+
+    def _kept(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
+        """Yield those that are kept of all features, cut out."""
+        statistics, Q = PairRows.of(data, self.cost).statistics, data.ptr.size - 1
+        step = max(1, _AT_ONCE // (len(self.columns) + 1) ** 2)
+        for first in range(0, Q, step):
+            queries = slice(first, min(first + step, Q))
+            yield queries, statistics.narrowed(self.columns, queries).gram
+
+    def _computed(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
+        """Yield those that are computed from the documents."""
         m, n_queries, k = len(data.y), data.ptr.size - 1, len(self.columns)
-        for first, last in group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m)):
-            ptr = data.ptr[first : last + 1]
-            rows, ptr = slice(ptr[0], ptr[-1]), ptr - ptr[0]
-            block = QueryData(data.X[rows].take(self.columns, axis=1), data.y[rows], ptr)
-            pairs, count = PairRows.of(block, self.cost), last - first
-            grams = query_grams(*pairs.centred, pairs.ptr, np.empty((count, k + 1, k + 1)))
-            models, errors = np.empty((len(regularizations), count, k)), np.empty(count)
-            for weights, regularization in zip(models, regularizations, strict=True):
-                _rankrls_kernel.leave_out(grams, self.total, regularization, 0, count, weights, errors)
-            yield block, models
+        blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
+        # Preferences are between rows of all queries.
+        for first, last in blocks if data.preferences is None else ((0, n_queries),):
+            queries = slice(first, last)
+            block = replace(_some(data, queries, self.columns), preferences=data.preferences)
+            pairs = PairRows.of(block, self.cost)
+            yield queries, query_grams(*pairs.centred, pairs.ptr, np.empty((last - first, k + 1, k + 1)))
+
+
+def _rows(data: QueryData, queries: slice) -> slice:
+    return slice(data.ptr[queries.start], data.ptr[queries.stop])
+
+
+def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = None) -> QueryData:
+    """Return the documents of some queries, as views unless some columns are chosen."""
+    rows, ptr = _rows(data, queries), data.ptr[queries.start : queries.stop + 1]
+    X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
+    return QueryData(X, data.y[rows], ptr - ptr[0])
 
 
 def left_out_models(
@@ -280,14 +389,13 @@ def left_out_models(
 ) -> Generator[WorkProgress, None, LeftOutRankRLS]:
     """Return what scores the documents of a shard by the models of some features learned without each query.
 
-    One pass over the data, O(mn²), for all features and λ together, which is remembered.
+    One pass over the data, O(mn²), for all features and λ together, which is kept.
     """
     total = yield from _products(data, cost)
     chosen = sorted(columns)
     kept = np.array([*chosen, total.shape[0] - 1])
-    return LeftOutRankRLS(
-        tuple(chosen), np.ascontiguousarray(total[np.ix_(kept, kept)]), regularization, cost
-    )
+    of_chosen = np.ascontiguousarray(total[np.ix_(kept, kept)])
+    return LeftOutRankRLS(tuple(chosen), of_chosen, regularization, cost, data.several)
 
 
 def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:

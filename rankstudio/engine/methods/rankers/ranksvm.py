@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog.rankers import RANKSVM
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
 from rankstudio.engine.methods.kernels.nystrom import kernel_features, kernel_need
 from rankstudio.engine.methods.kernels.shared_work import basis_vectors
-from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.preference_learner import PreferenceLearner
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Iteration, Note, Step, WorkProgress
+from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.work import Note, WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
 
 
 class RankSVM(ConvergingRanker, PreferenceLearner):
@@ -89,7 +91,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     array([0.497])
     """
 
-    kept_per_document = PAIRS
+    entry = RANKSVM
 
     dual_coef_: Floats
     basis_: Ints
@@ -124,7 +126,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         self.seed = seed
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        return super().memory_need(shape) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
+        return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
@@ -174,7 +176,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         loss, solver = self.checked("loss"), self.checked("solver")
         if solver == "bundle" and loss != "hinge":
             raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
-        from rankstudio.engine.optimization import bundle_method, truncated_newton  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.optimisers import bundle_method, truncated_newton  # noqa: PLC0415 - numba
 
         if self.loss == "squared_hinge":
             return truncated_newton.minimise_squared_hinge

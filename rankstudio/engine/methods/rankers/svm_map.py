@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.methods.catalog.rankers import SVM_MAP
 from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.optimization.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
 
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 
@@ -65,6 +66,8 @@ class SVMMAP(ConvergingRanker):
     array([0.125])
     """
 
+    entry = SVM_MAP
+
     def __init__(self, C: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
         self.C = C
         self.tol = tol
@@ -73,8 +76,8 @@ class SVMMAP(ConvergingRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
+        from rankstudio.engine.arithmetic.optimisers.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.rankers.average_precision import planes_of  # noqa: PLC0415 - numba
-        from rankstudio.engine.optimization.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
 
         with planes_of(data, _RELEVANT) as problem:
             yield from minimise_by_planes(problem, C, tol, max_iter)

@@ -65,7 +65,7 @@ def _add_moments(points: Floats, weights: Floats, origin: float, h: float, momen
     for j in range(points.shape[0]):
         z = (points[j] - origin) / h
         box = int(z)
-        s = z - box - 0.5
+        s = z - box - 0.5  # |s| <= 1/2: from the box's centre, in bandwidths
         term = weights[j]
         for k in range(TERMS):
             moments[box, k] += term
@@ -81,6 +81,7 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
         hermite[r, 0] = np.exp(-0.5 * u * u)
         hermite[r, 1] = u * hermite[r, 0]
         for k in range(1, 2 * TERMS - 1):
+            # H_{k+1}(u) = u H_k(u) - k H_{k-1}(u); the exponential is in all of them.
             hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
     local = np.empty(TERMS)
     i = 0
@@ -92,6 +93,7 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
             continue
         here = int(place)
         local[:] = 0.0
+        # Moments of the boxes in reach become Taylor coefficients around this centre, once for its points.
         for box in range(max(0, here - REACH), min(n_boxes, here + REACH + 1)):
             if moments[box, 0] == 0.0:
                 continue
@@ -102,13 +104,13 @@ def _evaluate(moments: Floats, origin: float, h: float, at: Floats, out: Floats)
         factor = 1.0
         for k in range(TERMS):
             local[k] *= factor
-            factor *= -1.0 / (k + 1)
+            factor *= -1.0 / (k + 1)  # Taylor's 1 / k! with the sign of H_k' = -H_{k+1}
         while i < at.shape[0] and np.floor((at[i] - origin) / h) == place:
             delta = (at[i] - origin) / h - place - 0.5
-            value = local[TERMS - 1]
+            value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
                 value = value * delta + local[k]
-            out[i] = max(value, 0.0)
+            out[i] = max(value, 0.0)  # a sum of positive terms: what is below 0 is rounding
             i += 1
 
 

@@ -31,13 +31,13 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
             spare[start:middle] = values[start:middle]
             left, right, out = start, middle, start
             while left < middle and right < stop:
-                if spare[left] <= values[right]:
+                if spare[left] <= values[right]:  # equal values are no exchange
                     values[out] = spare[left]
                     left += 1
                 else:
                     values[out] = values[right]
                     right += 1
-                    swaps += middle - left
+                    swaps += middle - left  # it passes all that is left of the left half
                 out += 1
             while left < middle:
                 values[out] = spare[left]
@@ -85,7 +85,7 @@ def similarities(
             begin, end = ptr[q], ptr[q + 1]
             pairs = 0.5 * float(end - begin) * float(end - begin - 1)
             spread = (pairs - tied[chosen, q]) * (pairs - tied[other, q])
-            if spread <= 0.0:
+            if spread <= 0.0:  # one of the two is constant in the query: no τ
                 continue
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
@@ -104,7 +104,8 @@ def similarities(
                         both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
+            # Concordant minus discordant pairs; pairs tied in both were taken away twice.
             balance = pairs - tied[chosen, q] - tied[other, q] + both - 2.0 * discordant
-            total += min(abs(balance) / np.sqrt(spread), 1.0)
+            total += min(abs(balance) / np.sqrt(spread), 1.0)  # the root rounds: 1 + 2e-16 is no |τ|
             defined += 1
         out[0, place], out[1, place] = total, defined

@@ -9,9 +9,9 @@ from itertools import count
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import AscentSearch
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.optimization.coordinate_ascent import AscentSearch
-from rankstudio.engine.steps import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ class ColumnGroups:
         given = [tuple(sorted(int(column) for column in group)) for group in groups]
         every = [column for group in given for column in group]
         if not all(given) or len(set(every)) < len(every) or any(not 0 <= column < n for column in every):
-            expected = f"lists of columns from 0 to {n - 1}, none of them empty and no column twice"
+            expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
             raise ParameterError("groups", [list(group) for group in given], expected)
         alone = sorted(set(range(n)) - set(every))
         all_groups = tuple(sorted([*given, *((column,) for column in alone)]))

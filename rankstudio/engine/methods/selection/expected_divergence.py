@@ -9,19 +9,21 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.magnitude import check_rows
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.querywise.magnitude import check_rows
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, Waiting, WorkProgress, finish
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_MOST_CLASSES = 64
+_MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
 _DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
 
@@ -116,6 +118,8 @@ class ExpectedDivergence(PathSelector):
     >>> ExpectedDivergence(3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([0, 1, 3])
     """
+
+    entry = EXPECTED_DIVERGENCE
 
     scores_: Floats
     importance_: Floats
@@ -257,8 +261,8 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 def _check_grades(grades: Floats) -> None:
     if grades.size > _MOST_CLASSES:
         raise DatasetError(
-            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}; expected divergence "
-            "compares the documents of one grade with those of another."
+            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}, because expected "
+            "divergence compares grades in pairs."
         )
 
 

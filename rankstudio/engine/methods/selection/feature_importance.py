@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting, finish
+from rankstudio.engine.support.work import Waiting, finish
 
 _MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
 
@@ -85,21 +87,28 @@ def nearest_positive_semidefinite(matrix: Floats) -> Floats:
     return nearest
 
 
+@dataclass
+class _Correlations:
+    """What :func:`correlating` has found of some data."""
+
+    found: tuple[Floats, Bools] | None = None
+
+
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes.
 
-    Also which features have more than one value (n,). Both are remembered.
+    Also which features have more than one value (n,). Both are kept.
     """
-    if "correlations" not in data.remembered:
+    kept = data.shared.of(_Correlations)
+    if kept.found is None:
         what, origin = "correlating features", np.append(data.X[0], data.y[0])
         total, different = yield from summed(data, what, _totals, origin, by_blocks=True)
         mean = total / data.y.size
         (products,) = yield from summed(data, what, _products, origin, mean, by_blocks=True)
         length = np.sqrt(np.diag(products))
         length[length == 0] = 1.0
-        data.remembered["correlations"] = products / length / length[:, None], different[:-1] > 0
-    found: tuple[Floats, Bools] = data.remembered["correlations"]
-    return found
+        kept.found = products / length / length[:, None], different[:-1] > 0
+    return kept.found
 
 
 def _totals(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:

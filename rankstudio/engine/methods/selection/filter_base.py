@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +56,18 @@ class Ordering:
         return Ordering(np.array(columns, dtype=np.int64), scores, self.found)
 
 
+@dataclass
+class _Orderings:
+    """What selectors found out about some data, by their parameters without λ and the number of features."""
+
+    found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(default_factory=dict)
+
+
 class PathSelector(GrowingSelector):
     """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
     A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
-    ``regularization``. What it finds is remembered with the data, and serves every λ.
+    ``regularization``. What it finds is kept with the data, and serves every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the features selected so far:
     selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
@@ -87,6 +97,9 @@ class PathSelector(GrowingSelector):
         """Find the first k features, with signs of life on the way."""
         raise NotImplementedError
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature or group: RankRLS with it and all before it."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
@@ -109,10 +122,8 @@ class PathSelector(GrowingSelector):
             before = size
 
     def _order(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
-        key = type(self), self._without_lambda(), k
-        if key not in data.remembered:
-            data.remembered[key] = yield from self.order_features(data, k)
-        ordering: Ordering = data.remembered[key]
+        known, key = data.shared.of(_Orderings).found, (type(self), self._without_lambda(), k)
+        ordering = yield from once(known, key, self.order_features(data, k))
         for name, value in ordering.found.items():
             setattr(self, name, value)
         return ordering

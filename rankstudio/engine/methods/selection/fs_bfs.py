@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.catalog.selectors import FS_BFS
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
 from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch, Node
@@ -16,7 +19,15 @@ from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.methods.shards.query_sums import combined_models, deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.steps import Step, Waiting, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+
+@dataclass
+class _Partitions:
+    """The subsets that the features of some data were divided into, by the parameters without λ."""
+
+    found: dict[tuple[type, tuple[tuple[str, Any], ...]], tuple[Node, ...]] = field(default_factory=dict)
 
 
 class FSBFS(PathSelector):
@@ -78,6 +89,8 @@ class FSBFS(PathSelector):
     ((1, 0),)
     """
 
+    entry = FS_BFS
+
     subsets_: tuple[tuple[int, ...], ...]
     combinations_: Floats
     subset_scores_: Floats
@@ -127,8 +140,8 @@ class FSBFS(PathSelector):
 
     def _nodes(self, data: TrainingData, most: int) -> Iterator[Node | WorkProgress]:
         """Yield the subsets that these data are known to have, or find them."""
-        key = type(self), self._without_lambda()
-        if key not in data.remembered:
+        known, key = data.shared.of(_Partitions).found, (type(self), self._without_lambda())
+        if key not in known:
             found = []
             for node in self._partition(data):
                 yield node
@@ -136,9 +149,9 @@ class FSBFS(PathSelector):
                     found.append(node)
                 if len(found) == most:
                     break
-            data.remembered[key] = tuple(found)
+            known[key] = tuple(found)
             return
-        yield from data.remembered[key]
+        yield from known[key]
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""
@@ -169,15 +182,19 @@ class FSBFS(PathSelector):
         self.combinations_ = np.array([node.coef for node in nodes])
         self.subset_scores_ = np.array([node.value for node in nodes])
 
-    def transform(self, X: ArrayLike) -> Floats:
+    def transform(self, X: ArrayLike) -> Any:
         """Return the new features of X, shape (m, t), in the order in which they were made."""
         check_is_fitted(self)
-        new: Floats = validate_data(self, X, reset=False, dtype=np.float64) @ self.combinations_.T
+        validate_data(self, X, reset=False, dtype=np.float64)
+        return super().transform(X)
+
+    def _transform(self, X: Any) -> Floats:
+        new: Floats = np.asarray(X, dtype=np.float64) @ self.combinations_.T
         return new
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Refuse: sums of features do not tell what the features were."""
-        raise NotImplementedError("FS-BFS: features cannot be had back from their combinations.")
+        raise NotImplementedError("FS-BFS: features cannot be recovered from their combinations.")
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""

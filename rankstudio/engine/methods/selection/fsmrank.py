@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.memory_need import PAIRS
+from rankstudio.engine.methods.catalog.fsm import FSMRANK
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.feature_importance import (
     comparing_features,
@@ -16,8 +19,8 @@ from rankstudio.engine.methods.selection.feature_importance import (
     weighing_features,
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, Value, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Note, Value, WorkProgress
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -40,6 +43,13 @@ class FSMStep(Step):
     def n_nonzero(self) -> int:
         """How many features are in use."""
         return len(self.selected)
+
+
+@dataclass
+class _Similarities:
+    """How similar the features of some data are, by the kind of similarity."""
+
+    by_kind: dict[str, Floats] = field(default_factory=dict)
 
 
 class FSMRank(Selector):
@@ -107,7 +117,7 @@ class FSMRank(Selector):
     array([ 0,  3,  1,  2, 16,  4, 12,  7])
     """
 
-    kept_per_document = PAIRS
+    entry = FSMRANK
 
     objective_: float
     n_iter_: int
@@ -135,6 +145,9 @@ class FSMRank(Selector):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
         data = training_data(data)
@@ -143,8 +156,8 @@ class FSMRank(Selector):
         solver = self.checked("solver")
         penalties = yield from self._penalties(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
+        from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415
-        from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
 
         number, n = 0, data.X.shape[1]
         with pairs_of(data) as problem:
@@ -172,8 +185,8 @@ class FSMRank(Selector):
         """
         data = training_data(data)
         penalties = yield from _without_notes(self._penalties(data))
+        from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
-        from rankstudio.engine.optimization.nesterov import FSMObjective  # noqa: PLC0415 - numba
 
         values = []
         with pairs_of(data) as problem:
@@ -193,9 +206,8 @@ class FSMRank(Selector):
 
     def _similarity(self, data: TrainingData) -> Generator[WorkProgress, None, Floats]:
         kind, project = self.checked("similarity"), self.checked("project")
-        if ("similarity", kind) not in data.remembered:
-            data.remembered["similarity", kind] = yield from comparing_features(data, kind)
-        matrix: Floats = data.remembered["similarity", kind]
+        known = data.shared.of(_Similarities).by_kind
+        matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
@@ -205,8 +217,8 @@ class FSMRank(Selector):
             return nearest_positive_semidefinite(matrix)
         yield Note(
             f"The {self.similarity} similarities of the features are not positive semidefinite (least "
-            f"eigenvalue {least:.3g}), so the objective may not be convex; the parameter “make convex” "
-            "(project) makes it so.",
+            f"eigenvalue {least:.3g}), so the objective may not be convex. Set the parameter “make convex” "
+            "(project) to make it convex.",
             kind=IndefiniteSimilarityWarning,
         )
         return matrix

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.methods.catalog.fsm import FSMRANK_TOP
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank import FSMRank, top_features
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 class FSMRankTop(GrowingSelector):
@@ -63,6 +66,8 @@ class FSMRankTop(GrowingSelector):
     array([0, 3, 1])
     """
 
+    entry = FSMRANK_TOP
+
     n_iter_: int
 
     def __init__(
@@ -85,6 +90,9 @@ class FSMRankTop(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: FSMRank's weights of it and all before it.
 
@@ -103,6 +111,13 @@ class FSMRankTop(GrowingSelector):
             yield replace(step, criterion=objective, candidates=compared)
 
 
+@dataclass
+class _LastSteps:
+    """What FSMRank has learned of some data, by its parameters."""
+
+    by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
+
+
 def last_step(
     parameters: dict[str, Any], data: TrainingData
 ) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
@@ -112,9 +127,9 @@ def last_step(
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
-    key = FSMRank, tuple(fsmrank.get_params().items())
-    if key in data.remembered:
-        return fsmrank, data.remembered[key]
+    known, key = data.shared.of(_LastSteps).by_parameters, tuple(fsmrank.get_params().items())
+    if key in known:
+        return fsmrank, known[key]
     last: Step | None = None
     for told in fsmrank.work(data):
         if isinstance(told, WorkProgress):
@@ -123,5 +138,5 @@ def last_step(
             last = told
             yield WorkProgress("FSMRank", told.number / fsmrank.max_iter)
     assert last is not None  # FSMRank takes at least one step
-    data.remembered[key] = last
+    known[key] = last
     return fsmrank, last

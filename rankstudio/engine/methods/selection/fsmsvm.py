@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstudio.engine.methods.memory_need import PAIRS
+from rankstudio.engine.methods.catalog import fsm
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.filter_base import without
 from rankstudio.engine.methods.selection.fsmrank_top import last_step
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
-_MAX_ITER = 1000
+_MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot converge
 
 
 class FSMSVM(GrowingSelector):
@@ -62,7 +64,7 @@ class FSMSVM(GrowingSelector):
     array([0, 3, 1])
     """
 
-    kept_per_document = PAIRS
+    entry = fsm.FSMSVM
 
     n_iter_: int
 
@@ -88,6 +90,9 @@ class FSMSVM(GrowingSelector):
         self.tol = tol
         self.max_iter = max_iter
 
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
+
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: RankSVM with it and all before it.
 
@@ -100,9 +105,9 @@ class FSMSVM(GrowingSelector):
         _, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
         order, scores = last.selected[:wanted], np.abs(last.coef)
+        from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
-        from rankstudio.engine.optimization.pair_problem import solution  # noqa: PLC0415 - numba
-        from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
 
         with pairs_of(data) as pairs:
             if not order:

@@ -7,6 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.kendall import kendall_similarity
@@ -14,13 +15,13 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.methods.shards.query_sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 
 
 class GAS(PathSelector):
-    """GAS selects features greedily that are important and unlike each other (Geng et al. 2007).
+    """GAS greedily selects features that are important and dissimilar (Geng et al. 2007).
 
     The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j over x in {0, 1}^n with k
     ones (Geng et al. 2007, eq. (3)): after feature i was taken, w_j -= 2 c e_ij for those left. The
@@ -64,6 +65,8 @@ class GAS(PathSelector):
     >>> GAS(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([ 0,  1, 16])
     """
+
+    entry = selectors.GAS
 
     importance_: Floats
     scores_: Floats

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting, WorkProgress, finish
 from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 class KendallSimilarity:

@@ -7,17 +7,18 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.catalog.selectors import L1_PATH
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.lasso_path import independent, lasso_path
 from rankstudio.engine.methods.shards.query_sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
 
 class L1Path(PathSelector):
-    """The L1 path orders features by when the lasso gives them a weight.
+    """The L1 path orders features by their entry into the lasso path.
 
     The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a penalty on the absolute
     weights (^ is centring inside each query). Its exact path over all α comes from least angle regression
@@ -56,6 +57,8 @@ class L1Path(PathSelector):
     >>> L1Path(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([0, 1, 3])
     """
+
+    entry = L1_PATH
 
     alphas_: Floats
     lasso_alphas_: Floats

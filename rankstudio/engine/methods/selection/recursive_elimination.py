@@ -8,11 +8,12 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.memory_need import PAIRS
+from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
+from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.query_sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 Weights = Callable[[Ints], Generator[WorkProgress, None, Floats]]
 
@@ -23,7 +24,7 @@ _TOL, _MAX_ITER = 1e-10, 1000
 
 
 class RecursiveElimination(PathSelector):
-    """Recursive feature elimination drops the least important feature of a ranker, again and again.
+    """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
     Guyon et al. 2002, section 4, with RankRLS or RankSVM in place of the classifying support vector machine.
     The last feature left is the first of the path. Features that are constant inside every query go first,
@@ -62,7 +63,7 @@ class RecursiveElimination(PathSelector):
     array([0, 1, 3])
     """
 
-    kept_per_document = PAIRS
+    entry = RECURSIVE_ELIMINATION
 
     ranking_: Ints
 
@@ -83,6 +84,9 @@ class RecursiveElimination(PathSelector):
     @property
     def orders_by_lambda(self) -> bool:  # noqa: D102 - inherited
         return self.ranker == "rankrls"
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -116,9 +120,9 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 @contextmanager
 def _ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     """Provide the function that learns RankSVM with some columns."""
+    from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
+    from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
     from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
-    from rankstudio.engine.optimization.pair_problem import solution  # noqa: PLC0415 - numba
-    from rankstudio.engine.optimization.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
 
     with pairs_of(data) as pairs:
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection import _divergence_kernel as kernels
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.summation import Greatest
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.memory import budget
+from rankstudio.engine.support.work import WorkProgress
 
 _LEAST_AT_ONCE = 1_000_000  # numbers of moments that are sent to all shards at once
 _SHARE = 1 / 64  # of the memory budget, for them

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.catalog.selectors import MUTUAL_INFORMATION, SINGLE_FEATURE
 from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
@@ -19,8 +21,7 @@ from rankstudio.engine.methods.shards.training_data import (
 )
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 class SingleFeatureRanking(PathSelector):
@@ -63,6 +64,8 @@ class SingleFeatureRanking(PathSelector):
     >>> SingleFeatureRanking(3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([ 1,  0, 16])
     """
+
+    entry = SINGLE_FEATURE
 
     scores_: Floats
     directions_: Floats
@@ -173,7 +176,7 @@ def _measure_sums(
 
 
 class MutualInformation(PathSelector):
-    """The mutual information filter orders features by what their binned values tell of the labels.
+    """The mutual information filter orders features by the mutual information of binned values and labels.
 
     Bins hold about equally many documents. The value of a feature counts as it is, not against the others of
     its query, and a relation that rises and falls counts as much as one that only rises.
@@ -207,6 +210,8 @@ class MutualInformation(PathSelector):
     >>> MutualInformation(3).fit(train.X, train.y, qid=train.qid).selection_order_
     array([ 0, 12,  2])
     """
+
+    entry = MUTUAL_INFORMATION
 
     scores_: Floats
 

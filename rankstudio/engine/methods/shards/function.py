@@ -6,12 +6,12 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.summation import Greatest, Joined, TreeSum
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.work import WorkProgress
 
 Function = Callable[..., tuple[Any, ...]]
 

@@ -7,11 +7,11 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 Keys = NDArray[np.uint64]
 

@@ -9,27 +9,27 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.memory_need import PAIRS
-from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.summation import Greatest
-from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
-from rankstudio.engine.optimization.pair_problem import (
+from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.linear_scores import Tangent
+from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     LineOfScores,
     LineValue,
     LocalPairs,
     PairProblem,
     gram_or_diagonal,
 )
-from rankstudio.engine.querywise._rows_kernel import dot
-from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.linear_scores import Tangent
-from rankstudio.engine.querywise.pair_losses import PairLoss, Smooth
-from rankstudio.engine.querywise.pairs import Hinge, Pairs
-from rankstudio.engine.querywise.preference_pairs import PreferencePairs
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting
+from rankstudio.engine.arithmetic.pair_losses import PairLoss, Smooth
+from rankstudio.engine.arithmetic.pairs import Hinge, Pairs
+from rankstudio.engine.arithmetic.preference_pairs import PreferencePairs
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.memory_need import PAIRS
+from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
 from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.work import Waiting
 
 _SAMPLE = 4_096  # documents of a shard from which the preconditioner is estimated, at most
 

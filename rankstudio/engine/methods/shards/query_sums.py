@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.nested_rankrls import left_out_errors, nested_factor
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.nested_rankrls import left_out_errors, nested_factor
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting
+from rankstudio.engine.support.work import Waiting
+
+
+@dataclass
+class _Products:
+    """X^'X^ and X^'y^ of some data."""
+
+    sums: tuple[Floats, Floats] | None = None
 
 
 def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,); they are remembered.
+    """Return X^'X^ (n, n) and X^'y^ (n,); they are kept.
 
     O(mn²), and one pass over the data.
     """
-    if "gram" not in data.remembered:
-        sums = yield from summed(data, "multiplying features", _products, by_blocks=True)
-        data.remembered["gram"] = sums
-    found: tuple[Floats, Floats] = data.remembered["gram"]
-    return found
+    kept = data.shared.of(_Products)
+    if kept.sums is None:
+        squares, right = yield from summed(data, "multiplying features", _products, by_blocks=True)
+        kept.sums = squares, right
+    return kept.sums
 
 
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
@@ -47,7 +55,7 @@ def labels_of(data: TrainingData) -> Floats:
 def models_in_order(data: TrainingData, order: Ints, regularization: float) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models along an order of features, and their leave-query-out errors.
 
-    See :func:`rankstudio.engine.querywise.nested_rankrls.nested_factor`; two passes over the data.
+    See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; two passes over the data.
     """
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)

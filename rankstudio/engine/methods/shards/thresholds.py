@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Waiting
+from rankstudio.engine.support.work import Waiting
 
 _FINDING = "finding thresholds"
 
@@ -71,7 +72,7 @@ def thresholds(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]
     """Return the thresholds of each feature: values of documents.
 
     Every value but the greatest of a feature with up to ``most`` of them; of others the values at ``ranks``
-    ranks that are as far from each other as they can be. They are remembered; those of some features are
+    ranks that are as far from each other as they can be. They are kept; those of some features are
     those of all, cut out.
 
     Notes
@@ -80,11 +81,14 @@ def thresholds(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]
     """
     if data.source is not None:
         return (yield from thresholds(data.source, most, ranks)).narrowed(data.columns)
-    key = "thresholds", most, ranks
-    if key not in data.remembered:
-        data.remembered[key] = yield from _found(data, most, ranks)
-    of_all: Thresholds = data.remembered[key]
-    return of_all
+    return (yield from once(data.shared.of(_FoundThresholds).found, (most, ranks), _found(data, most, ranks)))
+
+
+@dataclass
+class _FoundThresholds:
+    """The thresholds of some data, by how many values a feature has at most and the number of ranks."""
+
+    found: dict[tuple[int, int], Thresholds] = field(default_factory=dict)
 
 
 def _found(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:

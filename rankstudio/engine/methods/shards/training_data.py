@@ -10,15 +10,18 @@ once asks for :meth:`TrainingData.whole`, which refuses where they are larger th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.data import store
 from rankstudio.engine.errors import OutOfMemoryError
@@ -26,14 +29,12 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.work import ShardState, ShardWork
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
-from rankstudio.engine.steps import WorkProgress
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
+from rankstudio.engine.support.work import WorkProgress
 
 Data = TypeVar("Data")
 
@@ -171,8 +172,6 @@ class TrainingData:
         Who works on several shards; the numbers do not depend on it.
     documents : int
         How many a shard has at most; the numbers depend on it in their last bits.
-    n_settings : int
-        As of :class:`QueryData`.
     validation : ndarray of shape (V, n) or None
         As of :class:`QueryData`.
     source : TrainingData or None
@@ -183,8 +182,8 @@ class TrainingData:
         As of :class:`QueryData`.
     given : QueryData or SparseQueryData or None
         What the one shard was given as, if it was.
-    remembered : dict
-        As of :class:`QueryData`, and what was given shares it.
+    shared : Shared
+        As of :class:`QueryData`, and what was given has the same.
     """
 
     X: Floats
@@ -192,17 +191,19 @@ class TrainingData:
     ptr: Ints
     executor: ShardExecutor = IN_PROCESS
     documents: int = DOCUMENTS
-    n_settings: int = 1
     validation: Floats | None = None
     source: TrainingData | None = None
     columns: tuple[int, ...] = ()
     part_of: Grading | None = None
     given: QueryData | SparseQueryData | None = None
-    remembered: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    sharing: InitVar[Shared | None] = None
+    shared: Shared = field(init=False, repr=False)
+    _of_shards: dict[int, Shared] = field(default_factory=dict, init=False, repr=False)
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, sharing: Shared | None) -> None:
         """Keep documents and queries as views through which nothing is written; copies are still made."""
+        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
         if self.given is None:
             for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -225,16 +226,19 @@ class TrainingData:
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard; its arrays are views, and what is remembered of it is kept."""
+        """Return the documents of a shard; its arrays are views, and what is shared of it is kept."""
         if not self.several:
             return self._all
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
         grading = self.grading.taken(shard.rows)
-        data = QueryData(
-            self._rows(index), self.y[shard.rows], ptr, n_settings=self.n_settings, part_of=grading
+        return QueryData(
+            self._rows(index),
+            self.y[shard.rows],
+            ptr,
+            part_of=grading,
+            sharing=self._of_shards.setdefault(index, Shared()),
         )
-        return _remembering(data, self.remembered.setdefault(("shard", index), {}))
 
     @cached_property
     def _all(self) -> Any:
@@ -243,17 +247,14 @@ class TrainingData:
             return self.given
         for index in range(len(self.shards)):
             self._rows(index)
-        data = QueryData(
+        return QueryData(
             self.X,
             self.y,
             self.ptr,
-            n_settings=self.n_settings,
             validation=self.validation,
             part_of=self.part_of,
+            sharing=self.shared,
         )
-        if self.source is not None:
-            data.remembered["narrowed from"] = (self.source.remembered, self.columns)
-        return data
 
     def whole(self, what: str) -> Any:
         """Return all documents at once, a QueryData or what was given, for methods that have to see them so.
@@ -273,9 +274,9 @@ class TrainingData:
         if needed > free and in_file(self.X):
             raise OutOfMemoryError(
                 tr(
-                    "{what} looks at all documents at once here: {m} documents with {n} features need "
-                    "{needed} of memory or more, and the budget is {budget}; with a larger budget or fewer "
-                    "documents it runs."
+                    "{what} needs all documents at once: {m} documents with {n} features take "
+                    "at least {needed} of memory, and the limit is {budget}. Raise the limit "
+                    "or use fewer documents."
                 ).format(
                     what=what,
                     m=f"{self.X.shape[0]:,}",
@@ -304,7 +305,8 @@ class TrainingData:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
-        return replace(self, X=X, validation=None, source=self, columns=tuple(columns))
+        own = Shared(self.shared, tuple(columns))
+        return replace(self, X=X, validation=None, source=self, columns=own.columns, sharing=own)
 
     def column(self, feature: int) -> Floats:
         """Return a feature of all documents, shape (m,), read shard by shard."""
@@ -360,26 +362,19 @@ def training_data(data: GivenData) -> TrainingData:
     """Return what is given as training data; dense documents are cut where there are many of them.
 
     The numbers then depend neither on where the data are nor on who gives them. Preferences are learned from
-    as a whole, and so are sparse data. What is remembered of the data is remembered of what is returned.
+    as a whole, and so are sparse data. What is returned shares what is shared of the data.
     """
     if isinstance(data, TrainingData):
         return data
     if type(data) is not QueryData:
-        return _remembering(TrainingData(data.X, data.y, data.ptr, given=data), data.remembered)
+        return TrainingData(data.X, data.y, data.ptr, given=data, sharing=data.shared)
     one = data.preferences is not None or len(shards_of(data.ptr)) == 1
-    made = TrainingData(
+    return TrainingData(
         data.X,
         data.y,
         data.ptr,
-        n_settings=data.n_settings,
         validation=data.validation,
         part_of=data.part_of,
         given=data if one else None,
+        sharing=data.shared,
     )
-    return _remembering(made, data.remembered)
-
-
-def _remembering(data: Data, remembered: dict[Hashable, Any]) -> Data:
-    """Return data that share what is remembered."""
-    object.__setattr__(data, "remembered", remembered)
-    return data

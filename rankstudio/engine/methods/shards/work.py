@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 class ShardState(Protocol):

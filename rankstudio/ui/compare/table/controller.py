@@ -66,7 +66,7 @@ class TableController(QObject):
         self._made = OnDemand(worker, self._key, self._make, slot="result table", parent=self)
         self._made.failed.connect(self._refuse)
         self.dialog: TableDialog | None = None
-        tip = tr("The ticked runs as the table of a paper: LaTeX, Markdown, HTML, Excel …")
+        tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
         self.button.setFixedHeight(28)
         self.button.clicked.connect(self.open)
@@ -101,10 +101,10 @@ class TableController(QObject):
         if dialog is None or query is None:
             return None
         if not listed:
-            dialog.refuse(tr("There is no finished run that is ticked."))
+            dialog.refuse(tr("No finished run is ticked."))
             return None
         given = listed, query, self._session.sealed
-        return computation(tr("Making the table"), dialog.show_table, table_of, *given)
+        return computation(tr("Creating the table"), dialog.show_table, table_of, *given)
 
     @Slot(str)
     def _refuse(self, why: str) -> None:

@@ -86,7 +86,7 @@ class TableDialog(QDialog):
             tr("Any measures by their names, separated by commas"),
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
-        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("What the columns are"))
+        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("Content of the columns"))
         self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
         self.marks = _check("table-marks", tr("&Marks of significance"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
@@ -176,9 +176,9 @@ class TableDialog(QDialog):
             self.refuse(str(error))
             return
         if not names:
-            self.refuse(tr("Nothing to show: tick a measure."))
+            self.refuse(tr("Nothing to show: select a measure."))
             return
-        self.say(tr("The table is being made …"))
+        self.say(tr("Creating the table …"))
         self.asked.emit(self.query)
 
     @Slot()
@@ -238,7 +238,7 @@ class TableDialog(QDialog):
             whole = Path(path) if Path(path).suffix else Path(path + form.suffix)
             if str(whole) != path and whole.exists() and whole != self._confirmed:  # nobody was asked of it
                 self._confirmed = whole
-                text = tr("{name} exists already. Save once more to replace it.")
+                text = tr("{name} already exists. Save again to replace it.")
                 self.say(text.format(name=whole.name), "warning")
                 return
             self.save_as(whole)

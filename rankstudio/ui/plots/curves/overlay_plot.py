@@ -43,6 +43,7 @@ _SWATCH, _GAP, _APART = 22.0, 6.0, 18.0
 _TITLE = 22.0
 _POINT, _RING = 4.0, 6.5
 _MOST_ROWS = 3
+_AIR = 0.02  # of the range of k, at each end: room for markers
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class OverlayPlot(Plot):
         self.curves: tuple[OverlaidCurve, ...] = ()
         self.chosen: Point | None = None
         super().__init__(
-            theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True)
+            theme, Axes(tr("validation measure"), tr("features of the model, k"), integer_x=True, x_air=_AIR)
         )
         self.add_layer(partial(draw_intervals, self), 0.0)
         self.add_layer(partial(draw_overlaid, self), 1.0)
@@ -157,7 +158,7 @@ class OverlayPlot(Plot):
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
-        return padded(*x_range, 0.02), readable_range(y, np.empty(0))
+        return padded(*x_range, _AIR), readable_range(y, np.empty(0))
 
     figure = overlay_figure
 
@@ -190,7 +191,7 @@ class OverlayPlot(Plot):
         elif np.isfinite(curve.half[i]):
             ends = [signed(float(curve.difference[i] + s * curve.half[i]), 4) for s in (-1, 1)]
             lines.append(Line(tr("to the reference"), signed(float(curve.difference[i]), 4)))
-            lines.append(Line(tr("95 % paired"), " … ".join(ends)))
+            lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         return lines
 
     def hit_test(self, at: QPointF) -> Point | None:

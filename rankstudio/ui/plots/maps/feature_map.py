@@ -214,7 +214,7 @@ class FeatureMapPlot(HeatMapPlot):
         if self.width() < _ROOM_FOR_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, _LONGEST_NAME)
+        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, _LONGEST_NAME)
         return f"{name}  {row.feature_id}"
 
     # Plot

@@ -2,7 +2,7 @@
 
 from rankstudio.engine.analysis.airola_2011.auc_estimates import SIMULATIONS, auc_estimates
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def test_every_conclusion_holds_here() -> None:

@@ -67,6 +67,6 @@ def test_times_are_of_some_hold_outs_and_scaled_to_all() -> None:
     queries, folds = removal_time(alike(), "Made", printed, (1, 2))
     assert [row[:2] for row in queries.rows] == [row[:2] for row in folds.rows] == [(1, 40), (2, 80)]
     assert [row[6] for row in queries.rows] == [7.0, 8.0]
-    assert queries.said[0].startswith("3 of 40 hold-outs were timed, and their seconds multiplied by 13.3.")
+    assert queries.said[0].startswith("3 of 40 hold-outs were timed and scaled by 13.3.")
     assert folds.said[0].startswith("3 of 10 hold-outs were timed")
     assert (queries.source, folds.source) == ("Paper III, Table 1", "Paper III, Table 2")

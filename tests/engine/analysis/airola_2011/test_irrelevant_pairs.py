@@ -35,5 +35,5 @@ def test_irrelevant_pairs_turn_the_sign_with_each_cost(regularization: float) ->
         assert relevant == pytest.approx(weight(cost, False, regularization), rel=1e-12)
         assert every == pytest.approx(weight(cost, True, regularization), rel=1e-12)
         assert relevant < 0 < every
-    assert found.said[0].endswith("turn its sign, as printed.")
+    assert found.said[0].endswith("reverse its sign, as printed.")
     assert found.as_dict()["rows"][1]["cost"] == "RankRLS (21)"

@@ -17,6 +17,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
     shares,
     step_margin,
 )
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -118,7 +119,7 @@ def test_shares_of_drops_and_of_the_least() -> None:
 
 def test_a_path_that_compares_nothing_has_no_map() -> None:
     step = Step(1, (0,), np.ones(1), 1.0, np.empty(0))
-    path = PathResult(UNIT, (step,), {}, 1.0)
+    path = PathResult(UNIT, HeldSteps((step,)), {}, 1.0)
     assert candidate_map(path, SCORE) is None
     assert margins(path, SCORE)[0].rival is None
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.analysis.features.compared_densities import compared_densities, next_best
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -16,7 +17,6 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.selection.expected_divergence import divergences
 from rankstudio.engine.metrics.evaluation import evaluate
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 def learned(**parameters: object) -> tuple[Plan, Fold, PathResult, QueryData]:

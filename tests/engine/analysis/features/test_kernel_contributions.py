@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.analysis.features.kernel_contributions import kernel_contributions
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.methods.kernels.kernel_model import KernelModel
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
 
 
 @pytest.mark.parametrize(

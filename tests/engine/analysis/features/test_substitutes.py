@@ -12,13 +12,13 @@ from rankstudio.engine.analysis.features.substitutes import (
     Swap,
     substitutes,
 )
+from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.querywise.query_data import centre
 from rankstudio.engine.statistics.clusters import clusters
 
 

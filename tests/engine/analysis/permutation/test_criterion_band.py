@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
 from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 @pytest.mark.parametrize("key", ["greedy-rankrls", "rankrls"])

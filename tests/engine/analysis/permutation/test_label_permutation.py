@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Problem, problems, tolerance
+from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM
 from rankstudio.engine.analysis.permutation import permuted_paths
@@ -20,10 +21,10 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
     permutation_test,
     permuted_rows,
 )
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import group
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import blas
 
@@ -173,7 +174,7 @@ def test_what_is_free_just_now_changes_no_bit_but_may_refuse(monkeypatch: pytest
     monkeypatch.setattr(memory, "available", lambda: needed)
     np.testing.assert_array_equal(permutation_test(method, X, y, qid, 9).permuted, expected)
     monkeypatch.setattr(memory, "available", lambda: needed - 1)
-    with pytest.raises(OutOfMemoryError, match="240 documents with 6 features need "):
+    with pytest.raises(OutOfMemoryError, match=naming("240 6")):
         permutation_test(method, X, y, qid, 9)
 
 
@@ -211,7 +212,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         permutation_test(RankRLS(), X, y, qid, n_permutations=0)
     with pytest.raises(ParameterError, match="seed"):
         permutation_test(RankRLS(), X, y, qid, seed=-1)
-    with pytest.raises(DatasetError, match="at least two queries"):
+    with pytest.raises(DatasetError, match=naming("two queries")):
         permutation_test(RankRLS(), X, y, np.zeros(y.size))
     with pytest.raises(ParameterError, match="a method with a criterion"):
         permutation_test(WithoutCriterion(), X, y, qid)

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preference_oracles import preferred
 from strategies import Problem, tolerance
+from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS, RankSVM, sample_preferences
 from rankstudio.engine.analysis.permutation import permuted_preferences
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test, permuted_rows
 from rankstudio.engine.analysis.permutation.permuted_preferences import compared_rows
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
-from rankstudio.engine.querywise.query_data import group
 
 
 def ranked(m: int = 120, n: int = 5, seed: int = 0) -> RankingDataset:
@@ -124,7 +125,7 @@ def test_any_method_of_preferences_and_no_other() -> None:
     some = sample_preferences(data, share=0.8, noise=0.2)
     kernel = permutation_test(KernelRankRLS(), data.X, None, data.qid, 3, preferences=some)
     assert kernel.permuted.shape == (3, 1)
-    with pytest.raises(ParameterError, match="estimator: expected a method that learns from preferences"):
+    with pytest.raises(ParameterError, match=naming("estimator")):
         permutation_test(LambdaMART(), data.X, None, data.qid, 3, preferences=some)
-    with pytest.raises(ParameterError, match="preferences: expected none beside the labels y"):
+    with pytest.raises(ParameterError, match=naming("preferences")):
         permutation_test(RankRLS(), data.X, data.y, data.qid, 3, preferences=some)

@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.simulation.auc_simulation import (
 from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics.auc import averaged_auc, pooled_auc
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def learned(X: np.ndarray, y: np.ndarray, regularization: float) -> tuple[np.ndarray, float]:

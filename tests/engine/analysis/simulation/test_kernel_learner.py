@@ -6,11 +6,11 @@ import pytest
 from rankstudio.engine import KernelRankRLS
 from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def problem() -> tuple[QueryData, np.ndarray]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate
 from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
@@ -18,12 +19,12 @@ from rankstudio.engine.analysis.simulation.learners import (
     leave_query_out,
 )
 from rankstudio.engine.analysis.simulation.selection_simulation import selection_steps, simulate_selection
+from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.querywise.kernel_functions.kernel import Kernel
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def noise(n_queries: int = 60, n_features: int = 25) -> RankingDataset:
@@ -194,7 +195,7 @@ def test_a_kernel_learns_in_place_of_the_selection() -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     data = noise(10, 3)
-    with pytest.raises(DatasetError, match="The data have 10 queries; expected more than the 10 to draw"):
+    with pytest.raises(DatasetError, match=naming("10 data queries")):
         finish(simulate_selection(data, 10))
     with pytest.raises(ParameterError, match="n_features"):
         finish(simulate_selection(data, 5, n_features=4))

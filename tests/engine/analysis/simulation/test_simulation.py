@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
@@ -24,7 +25,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import open_data
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def usual(kind: str, **changes: Any) -> dict[str, Any]:
@@ -83,18 +84,15 @@ def test_what_does_not_count_is_not_passed_on() -> None:
     ("simulation", "said"),
     [
         (Simulation("auc", usual("auc", n_informative=11)), "n_informative"),
-        (Simulation("auc", usual("auc"), "n_examples", (10.5,), 1), "values: expected whole numbers"),
-        (Simulation("selection", usual("selection", n_queries=18)), "n_queries: expected fewer than the 18"),
-        (Simulation("selection", usual("selection", n_features=999)), "n_features: expected at most"),
-        (
-            Simulation("selection", usual("selection", n_queries=5), "n_queries", (5.0, 18.0), 1),
-            "values: exp",
-        ),
-        (Simulation("selection", usual("selection", n_queries=5), "n_features", (999.0,), 1), "values: exp"),
+        (Simulation("auc", usual("auc"), "n_examples", (10.5,), 1), "values"),
+        (Simulation("selection", usual("selection", n_queries=18)), "n_queries 18"),
+        (Simulation("selection", usual("selection", n_features=999)), "n_features"),
+        (Simulation("selection", usual("selection", n_queries=5), "n_queries", (5.0, 18.0), 1), "values"),
+        (Simulation("selection", usual("selection", n_queries=5), "n_features", (999.0,), 1), "values"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_before_any_work(simulation: Simulation, said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
+    with pytest.raises(ParameterError, match=naming(said)):
         simulation.check(make_ranking(n_queries=30, seed=1).folds[0].train)
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import load_letor
@@ -74,20 +75,20 @@ def test_the_terminal_converts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(["convert", "--qrels", str(PLACE), "--run", f"one={tmp_path / 'one.run'}", str(out)]) == 0
     assert load_letor(out).y.tolist() == [2, 0, 0, 1]
     assert main(["convert", str(PLACE), str(out), "--force"]) != 0
-    assert "expected --run with a run of TREC" in capsys.readouterr().err
+    assert naming("--run TREC").search(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
     ("qrels", "sentence"),
     [
-        (None, "found a collection without judgements"),
+        (None, "no judgements"),
         (
             OSError("docs.tgz does not exist.\n\nTo proceed, …"),
-            "no judgements of documents: docs.tgz does not",
+            "docs.tgz does not",
         ),
-        ([Preference("7", "a", "b")], "no judgements of documents: 'Preference' object has no attribute"),
-        ([GenericQrel("7", "a b", 1)], "expected an id without blanks, found 'a b'"),
-        ([GenericQrel("7", "", 1)], "expected an id without blanks, found ''"),
+        ([Preference("7", "a", "b")], "'Preference' object has no attribute"),
+        ([GenericQrel("7", "a b", 1)], "expected an id without spaces, found 'a b'"),
+        ([GenericQrel("7", "", 1)], "expected an id without spaces, found ''"),
     ],
 )
 def test_what_is_wrong_is_said(qrels: Any, sentence: str) -> None:
@@ -96,14 +97,14 @@ def test_what_is_wrong_is_said(qrels: Any, sentence: str) -> None:
 
 
 def test_a_collection_that_is_not_known_is_named() -> None:
-    with pytest.raises(DatasetError, match="knows no collection 'msmarco', expected an id"):
+    with pytest.raises(DatasetError, match=naming("msmarco")):
         collection_judgements(Path("ir_datasets:msmarco"), lambda: Library(QRELS))
 
 
 def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", Library([*QRELS, QRELS[0]]))
     (tmp_path / "one.run").write_text(RUN)
-    with pytest.raises(FormatError, match=r"msmarco-passage/dev, line 5: .*each document of a query once"):
+    with pytest.raises(FormatError, match=naming("msmarco-passage/dev 5")):
         load_trec(PLACE, {"one": tmp_path / "one.run"})
 
 
@@ -122,5 +123,5 @@ def test_the_library_itself_gives_what_it_has_on_the_disk(
     monkeypatch.setattr(library, "load", lambda name: made)
     assert collection_judgements(PLACE).lines == ("7 0 a 2", "7 0 b 0")
     monkeypatch.undo()
-    with pytest.raises(DatasetError, match="knows no collection"):
+    with pytest.raises(DatasetError, match="no/such"):
         collection_judgements(Path("ir_datasets:no/such"))

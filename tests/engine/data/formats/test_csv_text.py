@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.errors import DataError, DatasetError, MissingValueError
@@ -41,10 +42,10 @@ def test_what_people_have_in_such_files(tmp_path: Path) -> None:
     assert data.document_ids == ("D-1", "D-3", "D-2")
     assert data.missing.tolist() == [2, 0, 0]
     assert [w.partition(": ")[2] for w in data.warnings] == [
-        'the column "without a name" is no feature, and was left out.',
-        'the column "query" is no feature, and was left out.',
-        "the documents of 1 query do not stand together (query 007 comes back on line 5); they were put "
-        "together, in the order of the file.",
+        'the column "without a name" is not numeric and was left out.',
+        'the column "query" is not numeric and was left out.',
+        "the documents of 1 query are not contiguous (query 007 appears again on line 5). They were grouped, "
+        "in document order.",
     ]
 
 
@@ -62,42 +63,40 @@ def test_without_a_header_columns_are_counted(tmp_path: Path) -> None:
 def test_missing_values_can_be_refused(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text("qid,label,x,z\n1,0,1,1\n\n1,0,1,NA\n")
-    with pytest.raises(
-        MissingValueError, match=r'some.csv, line 4: found nothing in column "z", expected a num'
-    ):
+    with pytest.raises(MissingValueError, match=naming("some.csv 4 z")):
         load_data(path, missing="refuse")
 
 
 @pytest.mark.parametrize(
     ("text", "told", "sentence"),
     [
-        ("", {}, "found an empty file, expected a header, and a line for each document."),
+        ("", {}, "found an empty file, expected a header and one line per document."),
         ("qid,label,x\n", {}, "found no rows, expected at least one document."),
         (
             "a,label,x\n1,2,3\n",
             {},
-            'found no column of the query among "a", "label", "x"; expected one with a',
+            'found no column for the query among "a", "label", "x"',
         ),
-        ("qid,b,x\n1,2,3\n", {}, 'found no column of the label among "qid", "b", "x"'),
-        ("qid,label\n1,2\n", {}, "found no column of a feature beside those of query and label"),
+        ("qid,b,x\n1,2,3\n", {}, 'found no column for the label among "qid", "b", "x"'),
+        ("qid,label\n1,2\n", {}, "found no feature column"),
         ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected each name once'),
         (
             "qid,label,x\n1,2,3\n",
             {"qid": "quid"},
-            'qid: found no column "quid", expected one of "qid", "label"',
+            'qid: no column "quid"; expected one of "qid", "label"',
         ),
-        ("qid,label,x\n1,2,3\n", {"ignore": ["y"]}, 'ignore: found no column "y"'),
+        ("qid,label,x\n1,2,3\n", {"ignore": ["y"]}, 'ignore: no column "y"'),
         (
             "qid,label,x\n1,2,3\n1,2\n",
             {},
-            "line 3: found 2 cells, expected 3, as many as the first line has.",
+            "line 3: found 2 cells, expected 3",
         ),
         ("qid,label,x\n1,2,3,4\n", {}, "line 2: found 4 cells, expected 3"),
         ('qid,label,x\n"1",2,3\n1,2,3,4\n', {}, "line 3: found 4 cells, expected 3"),
         (
             "qid,label,x\n1,2,http\n",
             {},
-            'line 2: found "http" in column "x", expected a number, or to ignore "x"',
+            'line 2: found "http" in column "x", expected a number',
         ),
         ("qid,label,x\n1,,3\n", {}, 'line 2: found nothing in column "label", expected a relevance label'),
         ("qid,label,x\n1,inf,3\n", {}, 'line 2: found inf in column "label"'),
@@ -123,9 +122,7 @@ def test_parts_need_the_same_columns(tmp_path: Path) -> None:
 
     (tmp_path / "train.csv").write_text("qid,label,x,z\n1,0,1,2\n")
     (tmp_path / "test.csv").write_text("qid,label,z,x\n1,0,1,2\n")
-    with pytest.raises(
-        DatasetError, match=r'test.csv: found "z" where .*train.csv has "x", expected the same'
-    ):
+    with pytest.raises(DatasetError, match=naming("test.csv z train.csv x")):
         open_dataset(tmp_path)
     (tmp_path / "test.csv").write_text("qid,label,x,z\n1,0,1,2\n")
     data = open_dataset(tmp_path)

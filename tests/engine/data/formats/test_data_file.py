@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
@@ -96,8 +97,8 @@ def test_queries_that_are_scattered_are_put_together(tmp_path: Path) -> None:
         assert d.file_rows is not None
         assert d.file_rows.tolist() == [0, 2, 1, 4, 3]
         assert d.warnings == (
-            f"{path}: the documents of 2 queries do not stand together (query b comes back on line 5); "
-            "they were put together, in the order of the file.",
+            f"{path}: the documents of 2 queries are not contiguous (query b appears again on line 5). "
+            "They were grouped, in document order.",
         )
 
 
@@ -110,14 +111,14 @@ def test_a_file_of_names_without_names_is_a_warning(path: Path) -> None:
     path.with_name("features.csv").write_text("nothing of that kind\n")
     d = load_letor(path)
     assert d.feature_names[0] == "feature 1"
-    assert "features.csv: found no line such as" in d.warnings[0]
+    assert naming("features.csv").search(d.warnings[0])
 
 
 def test_a_table_of_something_else_names_no_feature(path: Path) -> None:
     path.with_name("features.csv").write_text("fold,rank,id,feature,chosen\n1,1,3,BM25,1\n2,1,2,TF,1\n")
     d = load_letor(path)
     assert d.feature_names == ("feature 1", "feature 2", "feature 3")
-    assert "features.csv: found no line such as 12,BM25 of title below a header" in d.warnings[0]
+    assert naming("features.csv 12,BM25").search(d.warnings[0])
     path.with_name("feature_names.csv").write_text("3,BM25\n")
     assert load_letor(path).feature_names[2] == "BM25"
 

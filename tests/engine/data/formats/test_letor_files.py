@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data import letor_oracle as oracle
+from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
@@ -68,7 +69,7 @@ def test_the_null_values_of_ohsumed(letor_dir: Path) -> None:
             expected = np.where(absent, values[~absent].min() if (~absent).any() else 0.0, values)
             assert (a.X[rows, column] == expected).all()
             assert (b.X[rows, column] == np.where(absent, 0.0, values)).all()
-    with pytest.raises(MissingValueError, match=r"train.txt, line \d+, column \d+: found \"NULL\""):
+    with pytest.raises(MissingValueError, match=naming("train.txt NULL")):
         open_dataset(folder, missing="refuse")
 
 

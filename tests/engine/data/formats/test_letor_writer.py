@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from data.letor_strategies import texts
 from hypothesis import given
+from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
@@ -65,13 +66,13 @@ def test_packed_files_are_the_same_every_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query_id", ["a b", "", "a#b", "a\n"])
 def test_ids_that_cannot_be_written(tmp_path: Path, query_id: str) -> None:
     d = RankingDataset.from_arrays([[1.0]], [1], [query_id])
-    with pytest.raises(OutputError, match="found the query id"):
+    with pytest.raises(OutputError, match=naming("query id")):
         save_letor(d, tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="could not be written"):
+    with pytest.raises(OutputError, match=naming("written")):
         save_letor(data(), tmp_path / "none" / "a.txt")
 
 

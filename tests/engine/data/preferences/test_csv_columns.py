@@ -17,7 +17,7 @@ from rankstudio.engine.data.preferences.csv_file import (
 from rankstudio.engine.data.text_lines import quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError
 
-EXPECTED = "qid,winner,loser, and magnitude and weight where they are not 1"
+EXPECTED = "qid,winner,loser and optionally magnitude,weight"
 DATA = RankingDataset.from_arrays(
     np.eye(8),
     np.arange(8),
@@ -79,7 +79,7 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
     if cells and len(cells[0][2]) >= 3 and [c.lower() for c in cells[0][2]] == columns[: len(cells[0][2])]:
         del cells[0]
     if not cells:
-        return f"{path}: found no preference, expected {EXPECTED}, on each line."
+        return f"{path}: found no preference; expected on each line {EXPECTED}."
     sizes = []
     for n, line, (*found,) in cells:
         if not 3 <= len(found) <= 5 or "" in found[:3]:
@@ -104,7 +104,7 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
         pair = []
         for name in found[1:3]:
             if Counter(ids)[name] > 1:
-                return wrong(n, name, "an id that one document of the query has")
+                return wrong(n, name, "an id that is unique within the query")
             place = (
                 ids.index(name) + 1 if name in ids else int(name) if len(name) < 10 and name.isdigit() else 0
             )
@@ -113,9 +113,9 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
                 return wrong(n, name, f"a document of query {found[0]!r}: {most}")
             pair.append(int(first) + place - 1)
         if pair[0] == pair[1]:
-            return wrong(n, found[2], "another document than the winner")
+            return wrong(n, found[2], "a document other than the winner")
         rows.append((*pair, *numbers_))
-    return rows or f"{path}: found no preference between documents of the data."
+    return rows or f"{path}: found no preference between documents of the data; expected at least one."
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.preferences import sample_preferences
@@ -67,5 +68,5 @@ def test_numbers_out_of_range_are_refused(arguments: dict[str, float], sentence:
 
 def test_equal_labels_give_no_preference() -> None:
     data = RankingDataset.from_arrays(np.eye(4), [1, 1, 0, 0], [1, 1, 2, 2])
-    with pytest.raises(DatasetError, match="with different labels: none are"):
+    with pytest.raises(DatasetError, match=naming("labels")):
         sample_preferences(data)

@@ -32,11 +32,11 @@ def test_they_follow_rows_that_are_put_in_order() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([0.5], [1]), "winner: expected a list of row numbers, whole and from 0 up, got [0.5]."),
-        (([True], [1]), "winner: expected a list of row numbers, whole and from 0 up, got [True]."),
+        (([0.5], [1]), "winner: expected a list of row numbers, whole numbers from 0 up, got [0.5]."),
+        (([True], [1]), "winner: expected a list of row numbers, whole numbers from 0 up, got [True]."),
         (([-1], [1]), "winner: expected row numbers from 0 up, got -1."),
-        (([0, 1], [1]), "loser: expected 2, one for each winner, got '1 rows'."),
-        (([0, 1], [1, 1]), "loser: expected another document than the winner in preference 1, got 1."),
+        (([0, 1], [1]), "loser: expected 2, one per winner, got '1 rows'."),
+        (([0, 1], [1, 1]), "loser: expected a document other than the winner in preference 1, got 1."),
         (
             ([0], [1], [0.0]),
             "magnitude: expected numbers greater than 0, from 1e-30 to 1e+30, got 0.0.",
@@ -45,7 +45,7 @@ def test_they_follow_rows_that_are_put_in_order() -> None:
         (([0], [1], "much"), "magnitude: expected numbers greater than 0, got 'much'."),
         (
             ([0, 2], [1, 1], [1.0]),
-            "magnitude: expected a number, or 2, one for each preference, got 'shape (1,)'.",
+            "magnitude: expected a number, or 2 numbers, one per preference, got 'shape (1,)'.",
         ),
     ],
 )

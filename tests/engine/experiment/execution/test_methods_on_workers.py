@@ -12,6 +12,7 @@ import pytest
 from experiment.local_cluster import LocalCluster
 from sharded_problems import assert_same_bits, cut, problem, steps
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
@@ -27,8 +28,8 @@ from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.steps import Step, finish
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import finish
 
 DATA = problem(60)
 METHODS: list[LinearRanker] = [

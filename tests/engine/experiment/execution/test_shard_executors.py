@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from experiment.local_cluster import LocalCluster
 from experiment.shard_works import DeflationWork, DyingWork, SumWork
+from wording import naming
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data import shared_parts
@@ -25,7 +26,7 @@ from rankstudio.engine.experiment.execution.executors import on_cluster, on_proc
 from rankstudio.engine.experiment.execution.shard_calls import ShardCall, answer
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, written
 from rankstudio.engine.methods.shards.training_data import IN_PROCESS, TrainingData
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def problem(executor: Executor | None = None) -> TrainingData:
@@ -102,7 +103,7 @@ def test_a_worker_that_dies_of_the_same_shard_each_time_ends_the_session_in_one_
     processes: Executor,
 ) -> None:
     data = problem(processes)
-    with data.session(DyingWork()) as session, pytest.raises(WorkerError, match="at the same work"):
+    with data.session(DyingWork()) as session, pytest.raises(WorkerError, match=naming("work")):
         finish(session.sum(None))
 
 

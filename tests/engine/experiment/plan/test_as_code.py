@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from letor_folder import save_folds
 
 from rankstudio.cli import command_line, main
 from rankstudio.cli.run_options import plan_from
-from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
@@ -25,13 +24,9 @@ from rankstudio.engine.methods.catalog import CATALOG, Kind, Method
 @pytest.fixture(scope="module")
 def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "with blanks & more"
-    data = make_ranking(30, n_informative=3, n_redundant=1, n_noise=1, n_constant=0, documents=(4, 8))
-    for fold in data.folds[:2]:
-        there = folder / f"Fold{fold.number}"
-        there.mkdir(parents=True)
-        for name, part in fold.parts.items():
-            save_letor(part, there / f"{name}.txt")
-    return folder
+    return save_folds(
+        folder, 2, n_queries=30, n_informative=3, n_redundant=1, n_noise=1, n_constant=0, documents=(4, 8)
+    )
 
 
 def plan_of_command(text: str) -> Plan:

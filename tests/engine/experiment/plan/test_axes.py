@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment.small import dataset
+from wording import naming
 
 from rankstudio.cli import command_line
 from rankstudio.cli.batch_runner import folder_name
@@ -73,7 +74,7 @@ def test_the_longest_path_is_foretold_and_every_value_is_checked_before_any_work
     assert isinstance(started, RunStarted)
     assert (len(started.units), started.steps_per_unit) == (8, 6)
     wrong = SIZES.changed(parameters={**SIZES.parameters, "pinned": [[3], [77]]})
-    with pytest.raises(ParameterError, match=r"pinned: expected ids .* 1 to 6, got 77"):
+    with pytest.raises(ParameterError, match=naming("pinned 1 6 77")):
         next(run(wrong, dataset()))
 
 

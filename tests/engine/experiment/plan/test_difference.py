@@ -14,15 +14,15 @@ def test_only_what_differs_is_told_by_its_name() -> None:
     changed = plain.changed(parameters={"regularization": 4.0, "n_features_to_select": 3}, rule="one-se")
     several = plain.changed(parameters={"regularization": (1.0, 2.0), "pinned": "1 | 2, 3"})
     assert differences(several, plain) == ("pinned 1 | 2, 3",)
-    assert differences(changed, plain) == ("λ 4", "features k 3", "take one-se")
-    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "take best")
+    assert differences(changed, plain) == ("λ 4", "features k 3", "choose k: one-se")
+    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "choose k: best")
     assert differences(Plan("x", method="gas"), plain) == ("another method",)
 
 
 def test_of_a_ranker_what_differs_is_the_ranker_or_its_parameters() -> None:
     own, ranked = Plan("x", method="gas"), Plan("x", method="gas", ranker="ranksvm")
-    assert differences(ranked, own) == ("ranked by RankSVM",)
-    assert differences(own, ranked) == ("ranked by its own model",)
+    assert differences(ranked, own) == ("final ranker: RankSVM",)
+    assert differences(own, ranked) == ("final ranker: its own model",)
     other = ranked.changed(ranker_parameters={"C": 0.5})
     assert differences(other, ranked) == ("RankSVM C 0.5",)
     unused = ranked.changed(parameters={"regularization": 2.0})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import naming
 
 from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -53,100 +54,57 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("data = 1 2", PlanError, "this is not a plan in TOML"),
-        ("method = 'rankrls'", PlanError, "does not say which data"),
-        ("data = 'x'\nlambda = 3", PlanError, "A plan has no field 'lambda'"),
-        (
-            "data = 'x'\nmethod = 'magic'",
-            PlanError,
-            "There is no method 'magic'; the catalog has greedy-rankrls",
-        ),
-        (
-            "data = 'x'\n[parameters]\nC = 3",
-            PlanError,
-            "Greedy RankRLS has no parameter 'C'; it has regularization",
-        ),
-        (
-            "data = 'x'\nmissing = 'drop'",
-            PlanError,
-            "missing: expected one of query_min, zero, refuse, got 'drop'",
-        ),
-        (
-            "data = 'x'\n[parameters]\nregularization = [-1.0]",
-            PlanError,
-            "plan.toml: λ: expected numbers greater than 0",
-        ),
+        ("data = 1 2", PlanError, "TOML"),
+        ("method = 'rankrls'", PlanError, "data"),
+        ("data = 'x'\nlambda = 3", PlanError, "lambda"),
+        ("data = 'x'\nmethod = 'magic'", PlanError, "magic greedy-rankrls"),
+        ("data = 'x'\n[parameters]\nC = 3", PlanError, "Greedy RankRLS C"),
+        ("data = 'x'\nmissing = 'drop'", PlanError, "missing query_min drop"),
+        ("data = 'x'\n[parameters]\nregularization = [-1.0]", PlanError, "plan.toml λ 0"),
         ("data = 'x'\nselect_by = 'MAPS'", PlanError, "MAPS"),
         ("data = 'x'\nconvention = 'mine'", PlanError, "mine"),
         ("data = 'x'\nfolds = 'all'", PlanError, "folds"),
-        ("data = 3", PlanError, "data: expected a text, got 3"),
-        ("data = 'x'\n[convention]\na = 1", PlanError, "convention: expected a text"),
-        ("data = 'x'\nparameters = ['a']", PlanError, "parameters: expected a table"),
-        ("data = 'x'\nmeasures = 'MAP'", PlanError, "measures: expected a list of names"),
-        ("data = 'x'\nmeasures = []", PlanError, "measures: expected a list of names"),
-        ("data = 'x'\nfolds = [true]", PlanError, "folds: expected a list of numbers"),
-        ("data = 'x'\nseed = 'one'", PlanError, "seed: expected a whole number from 0 up"),
-        ("data = 'x'\n[parameters]\nalgorithm = ['magic']", PlanError, "algorithm: expected one of"),
-        ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned: expected feature ids"),
-        ("data = 'x'\nprotocol = 5", PlanError, "protocol: expected a text, got 5"),
-        ("data = 'x'\nrule = ['best']", PlanError, "rule: expected a text"),
+        ("data = 3", PlanError, "data 3"),
+        ("data = 'x'\n[convention]\na = 1", PlanError, "convention"),
+        ("data = 'x'\nparameters = ['a']", PlanError, "parameters"),
+        ("data = 'x'\nmeasures = 'MAP'", PlanError, "measures"),
+        ("data = 'x'\nmeasures = []", PlanError, "measures"),
+        ("data = 'x'\nfolds = [true]", PlanError, "folds"),
+        ("data = 'x'\nseed = 'one'", PlanError, "seed 0"),
+        ("data = 'x'\n[parameters]\nalgorithm = ['magic']", PlanError, "algorithm"),
+        ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned"),
+        ("data = 'x'\nprotocol = 5", PlanError, "protocol 5"),
+        ("data = 'x'\nrule = ['best']", PlanError, "rule"),
         (
             "data = 'x'\nprotocol = '1-fold'",
             PlanError,
-            'plan.toml: protocol: expected "given", "5-fold" (or another number from 2 up), '
-            '"leave-query-out", "split 60/20/20" or "nested 20", or one of these with an inner '
-            "cross-validation, \"5-fold, nested 4-fold\", got '1-fold'.",
+            "plan.toml given 5-fold 2 leave-query-out split 60/20/20 nested 4-fold 1-fold",
         ),
-        ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol: expected"),
-        ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol: expected"),
-        (
-            "data = 'x'\nprotocol = 'split 60/20/10'",
-            PlanError,
-            "protocol: expected percents of train, vali and test that are 100 together",
-        ),
-        ("data = 'x'\nprotocol = 'split 80/20/0'", PlanError, "more than 0 for train and test"),
-        (
-            "data = 'x'\nrule = 'at most 0'",
-            PlanError,
-            'rule: expected "best", "one-se" or "at most 10" (or another number from 1 up), '
-            "got 'at most 0'.",
-        ),
+        ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol"),
+        ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol"),
+        ("data = 'x'\nprotocol = 'split 60/20/10'", PlanError, "protocol 100"),
+        ("data = 'x'\nprotocol = 'split 80/20/0'", PlanError, "0 test"),
+        ("data = 'x'\nrule = 'at most 0'", PlanError, "rule best one-se at 10"),
         (
             "data = 'x'\nmethod = 'fsmrank'\nparameters = { lambda1 = '1..999', lambda2 = '1..999' }",
             PlanError,
-            "λ1, λ2: expected at most 100000 combinations of values, got 998001.",
+            "λ1 λ2 100000 998001",
         ),
-        (
-            "data = 'x'\npreferences = 3",
-            PlanError,
-            "preferences: expected a table with path, a text, and checksum, its SHA-256, got 3.",
-        ),
-        ("data = 'x'\n[preferences]\nchecksum = 'a'", PlanError, "preferences: expected a table with path"),
-        ("data = 'x'\n[preferences]\npath = 3", PlanError, "preferences: expected a table with path"),
-        ("data = 'x'\nranker = 3", PlanError, "ranker: expected a text, got 3"),
-        ("data = 'x'\nranker = 'magic'", PlanError, "There is no method 'magic'; the catalog has"),
-        ("data = 'x'\nranker = 'gas'", PlanError, "ranker: expected a ranker, one of rankrls, ranksvm, "),
-        (
-            "data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'",
-            PlanError,
-            "ranker: expected none, as RankSVM selects no features, got 'rankrls'",
-        ),
-        (
-            "data = 'x'\n[ranker_parameters]\nC = 3",
-            PlanError,
-            "ranker_parameters: expected none without a ranker, got {'C': 3}",
-        ),
-        ("data = 'x'\nranker_parameters = 3", PlanError, "ranker_parameters: expected a table, got 3"),
+        ("data = 'x'\npreferences = 3", PlanError, "preferences SHA-256 3"),
+        ("data = 'x'\n[preferences]\nchecksum = 'a'", PlanError, "preferences"),
+        ("data = 'x'\n[preferences]\npath = 3", PlanError, "preferences"),
+        ("data = 'x'\nranker = 3", PlanError, "ranker 3"),
+        ("data = 'x'\nranker = 'magic'", PlanError, "magic"),
+        ("data = 'x'\nranker = 'gas'", PlanError, "ranker rankrls ranksvm"),
+        ("data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'", PlanError, "ranker RankSVM rankrls"),
+        ("data = 'x'\n[ranker_parameters]\nC = 3", PlanError, "ranker_parameters C 3"),
+        ("data = 'x'\nranker_parameters = 3", PlanError, "ranker_parameters 3"),
         (
             "data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nregularization = 3",
             PlanError,
-            "RankSVM has no parameter 'regularization'; it has C, ",
+            "RankSVM regularization C",
         ),
-        (
-            "data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1",
-            PlanError,
-            "plan.toml: C: expected numbers greater than 0",
-        ),
+        ("data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1", PlanError, "plan.toml 0"),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text, error, message) -> None:
@@ -154,7 +112,7 @@ def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text,
     path.write_text(text, encoding="utf-8")
     with pytest.raises(error) as caught:
         load_plan(path)
-    assert message in str(caught.value)
+    assert naming(message).search(str(caught.value))
 
 
 def test_measures_and_folds_named_twice_count_once() -> None:
@@ -163,9 +121,9 @@ def test_measures_and_folds_named_twice_count_once() -> None:
 
 
 def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match=r"none\.toml: the plan cannot be read: No such file"):
+    with pytest.raises(PlanError, match=naming("none.toml")):
         load_plan(tmp_path / "none.toml")
-    with pytest.raises(OutputError, match=r"plan\.toml could not be written: No such file"):
+    with pytest.raises(OutputError, match=naming("plan.toml")):
         save_plan(Plan("x"), tmp_path / "nowhere" / "plan.toml")
 
 

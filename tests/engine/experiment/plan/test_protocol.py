@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from wording import naming
 
 from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -61,8 +62,8 @@ def test_a_run_is_the_same_on_data_as_given_and_on_data_already_divided() -> Non
 def test_folds_of_another_protocol_or_seed_are_refused() -> None:
     divided = open_data(PLAN.changed(protocol="3-fold"))
     for other, sentence in [
-        (PLAN, "made by 3-fold, seed 3, expected those of its files"),
-        (PLAN.changed(protocol="3-fold", seed=4), "expected those of 3-fold, seed 4; please open it anew"),
+        (PLAN, "created by 3-fold, seed 3, expected the files"),
+        (PLAN.changed(protocol="3-fold", seed=4), "expected 3-fold, seed 4. Open the data again"),
     ]:
         with pytest.raises(PlanError, match=sentence):
             next(run(other, divided))
@@ -79,14 +80,14 @@ def test_one_file_is_divided(tmp_path: Path) -> None:
 
 
 def test_two_folds_have_no_validation_part_and_choose_by_the_criterion() -> None:
-    with pytest.raises(PlanError, match="choose by MAP: fold 1 of Sample has no validation part"):
+    with pytest.raises(PlanError, match=naming("MAP 1 Sample")):
         next(run(PLAN.changed(protocol="2-fold")))
     assert finished(PLAN.changed(protocol="2-fold", select_by="criterion")).average
 
 
 def test_one_of_several_folds_is_not_divided() -> None:
     some = FoldedDataset("Some", None, open_sample().folds[:2])
-    with pytest.raises(DatasetError, match="Some: new folds are made of the test parts of all folds"):
+    with pytest.raises(DatasetError, match=naming("folds test")):
         next(run(PLAN.changed(protocol="5-fold"), some))
     alone = FoldedDataset("One", None, (Fold(1, *open_sample().folds[0].parts.values()),))
     started = next(run(PLAN.changed(protocol="5-fold"), alone))

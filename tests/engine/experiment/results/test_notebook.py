@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from experiment.small import dataset
+from wording import naming
 
 from rankstudio.engine import Plan, RunResult, run_plan
 from rankstudio.engine.errors import ParameterError
@@ -61,7 +62,7 @@ def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
 
 def test_a_notebook_shows_a_table_of_rounded_numbers(result: RunResult) -> None:
     html = result._repr_html_()
-    assert "Greedy RankRLS on Small, chosen by MAP, LETOR 4.0" in html
+    assert naming("Greedy RankRLS Small MAP LETOR 4.0").search(html)
     assert f"{result.folds[0].test['MAP']:.4f}" in html
     assert f"MAP {result.average['MAP']:.4f}" in html
     assert f"{result.folds[0].paths[0].validation['MAP'][0]:.4f}" in result.folds[0].paths[0]._repr_html_()
@@ -97,7 +98,7 @@ def test_every_kind_of_step_is_drawn(method: str) -> None:
 
 
 def test_what_cannot_be_drawn_is_told(result: RunResult) -> None:
-    with pytest.raises(ParameterError, match="name: expected one of MAP, P@1, got 'ERR'"):
+    with pytest.raises(ParameterError, match=naming("name MAP P@1 ERR")):
         result.plot("ERR")
 
 

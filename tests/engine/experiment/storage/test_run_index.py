@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset
 from experiment.storage.test_study import PLAN, fill, finished
+from wording import naming
 
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -71,7 +72,7 @@ def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> N
         assert (1, 0) not in {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
         assert results_as_dict(events[-1].result)["folds"] == results_as_dict(last.result)["folds"]
         assert [bool(s.finished) for s in study.runs()] == [True, True]
-        with pytest.raises(ChangedDataError, match="these are other data"):
+        with pytest.raises(ChangedDataError, match=naming("data")):
             next(run_stored(PLAN, dataset(3), study, key=first))
 
 
@@ -80,7 +81,7 @@ def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: py
         monkeypatch.setattr(store, "versions", lambda: {"rankstudio": "0.0.1"})
         key = study.begin(PLAN, dataset())
         monkeypatch.undo()
-        with pytest.raises(StoreError, match=r"run 1 was begun by rankstudio 0\.0\.1, found are rankstudio"):
+        with pytest.raises(StoreError, match=naming("1 0.0.1")):
             study.check(key, dataset())
 
 
@@ -141,7 +142,7 @@ def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
     assert study.path == other
     study.begin(PLAN, dataset(3))
     theirs = tmp_path / "theirs.rankstudio"
-    with Study.create(theirs), pytest.raises(StoreError, match="in use by process"):
+    with Study.create(theirs), pytest.raises(StoreError, match=naming("process")):
         study.save_as(theirs)
     assert study.path == other
     study.close()
@@ -157,10 +158,10 @@ def test_it_takes_the_place_of_a_study_and_of_nothing_else(path: Path, tmp_path:
     _, study = fill(path)
     there, foreign = tmp_path / "there.rankstudio", tmp_path / "notes.txt"
     Study.create(there, "The old one").close()
-    foreign.write_text("not a study, but it could be anybody's thesis")
+    foreign.write_text("not a RankStudio study, but it could be anybody's thesis")
     before = foreign.read_bytes()
     with study:
-        with pytest.raises(StoreError, match="not a study"):
+        with pytest.raises(StoreError, match="not a RankStudio study"):
             study.save_as(foreign)
         with pytest.raises(StoreError, match=r"nowhere/a\.rankstudio: "):
             study.save_as(tmp_path / "nowhere" / "a.rankstudio")

@@ -43,7 +43,5 @@ def test_a_damaged_label_is_left_out_and_told_and_the_run_is_sound(path: Path, c
     db.close()
     with Study.open(path) as study:
         assert study.label(run) == RunLabel()
-        assert study.damage() == (
-            f"{study.path}: what a run was called and noted is damaged: it is left out.",
-        )
+        assert study.damage() == (f"{study.path}: the name and notes of a run are damaged and left out.",)
         assert [summary.damage for summary in study.runs()] == [""]

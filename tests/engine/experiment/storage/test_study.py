@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset, part
 from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
+from wording import naming
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
@@ -139,7 +140,7 @@ def test_what_is_not_ours_to_lock_is_named_as_such(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="is in use by another program"):
+        with pytest.raises(StoreError, match=naming("program")):
             Study.open(path)
 
 
@@ -232,8 +233,8 @@ def test_threads_share_a_study(path: Path) -> None:
                     assert unit.unit.position in [p for _, p in study.finished_units(key)]
 
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(work, range(8)))
-        assert [s.n_finished for s in study.runs()] == [6] * 8
+            list(pool.map(work, range(4)))
+        assert [s.n_finished for s in study.runs()] == [6] * 4
 
 
 # The file
@@ -263,14 +264,13 @@ def test_a_file_that_changed_is_named_with_what_was_recorded_and_what_was_found(
         was, now = (d.folds[0].test.source for d in (old, new) if d.folds[0].test)
         assert was is not None
         assert now is not None
-        found = f"{now.size:,} bytes" if now.size != was.size else "as many, with other contents"
+        found = f"{now.size:,} bytes" if now.size != was.size else "the same size"
         with pytest.raises(StoreError) as caught:
             study.begin(PLAN, new)
-        assert str(caught.value) == (
-            f"{folder / 'test.txt'}: the file changed: recorded were {was.size:,} bytes, found were "
-            f"{found}. The runs in {path} were computed from the old one: put it back, or begin another "
-            "study."
+        assert str(caught.value).startswith(
+            f"{folder / 'test.txt'}: the file changed: expected {was.size:,} bytes, found {found}"
         )
+        assert str(path) in str(caught.value)
         assert study.begin(PLAN, files(folder)) == key
         assert study.begin(PLAN, files(path.parent / "copy")) == key
 

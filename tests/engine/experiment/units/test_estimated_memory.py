@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.errors import OutOfMemoryError
@@ -17,7 +18,7 @@ from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.runner import check, estimate, run
 from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, memory_estimate
 from rankstudio.engine.methods.catalog import Method, methods
-from rankstudio.engine.methods.memory_need import DataShape
+from rankstudio.engine.methods.memory_need import DataShape, Reading
 from rankstudio.engine.support import memory, threads
 
 LEFT_OUT = "leave-query-out MAP"
@@ -46,7 +47,9 @@ def estimated(dataset: FoldedDataset, method: str = "greedy-rankrls", **paramete
 
 def goes_by_shards(entry: Method) -> bool:
     """Tell whether a method goes shard by shard, with its parameters as they are by default."""
-    return entry.load()().memory_need(DataShape(m=200_000, n=4, Q=2_000, s=65_000)).by_shards
+    return (
+        entry.load()().memory_need(DataShape(m=200_000, n=4, Q=2_000, s=65_000)).reading is not Reading.WHOLE
+    )
 
 
 def whole_methods() -> list[str]:
@@ -60,9 +63,9 @@ def test_the_disk_is_read_shard_by_shard_within_the_budget(hollow: FoldedDataset
     assert found.runs and found.large and found.on_disk
     assert found.resident < 2e9
     assert found.sentence == (
-        f"3,000,000 documents are read from the disk, shard by shard, by the statistics of each query; about "
-        f"{memory.size(found.resident)} of memory and {memory.size(found.in_files)} on the disk, "
-        "budget 2.0 GB."
+        f"3,000,000 documents read from disk, processed in blocks, by the statistics of each query; about "
+        f"{memory.size(found.resident)} of memory and {memory.size(found.in_files)} of disk space, "
+        "limit 2.0 GB."
     )
 
 
@@ -77,14 +80,14 @@ def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(hollow: Folde
 
 def test_few_features_of_many_are_rows_of_statistics(hollow: FoldedDataset) -> None:
     with memory.within(2e9):
-        assert "by rows of the statistics of each query" in estimated(hollow, n_features_to_select=2).sentence
+        assert naming("rows statistics query").search(estimated(hollow, n_features_to_select=2).sentence)
 
 
 def test_what_looks_at_all_documents_is_refused_before_anything_is_read(hollow: FoldedDataset) -> None:
     for key in [*whole_methods(), "kernel-rankrls"]:
         with (
             memory.within(1e9),
-            pytest.raises(OutOfMemoryError, match=r"and the budget is 1\.0 GB\. It runs with"),
+            pytest.raises(OutOfMemoryError, match=naming("1.0 GB")),
         ):
             next(run(Plan("hollow", key), hollow))
         with memory.within(1e9), pytest.raises(OutOfMemoryError):
@@ -95,8 +98,8 @@ def test_the_refusal_says_what_would_make_it_run(hollow: FoldedDataset) -> None:
     with memory.within(1e9):
         found = estimated(hollow, "kernel-rankrls", n_basis=100)
         assert not found.need.fits  # the documents alone are larger
-        assert "(--memory, in the window Run, Workers), fewer documents or features or" in found.refusal
-        assert "such as Greedy RankRLS, FSMRank," in found.refusal
+        assert naming("--memory Run Workers").search(found.refusal)
+        assert naming("Greedy RankRLS FSMRank").search(found.refusal)
         found = estimated(hollow, search="floating", algorithm="columns")
         assert "algorithm=auto, fewer documents" in found.refusal
         assert "such as FSMRank," in found.refusal
@@ -110,7 +113,7 @@ def test_the_refusal_says_what_would_make_it_run(hollow: FoldedDataset) -> None:
 def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> None:
     with memory.within(1e9):
         assert not estimated(hollow, search="floating", algorithm="columns").runs
-        assert estimated(hollow, search="floating").need.by_shards
+        assert estimated(hollow, search="floating").need.reading is Reading.SHARED
         assert estimated(hollow).runs
         assert not estimated(hollow, "ranksvm", kernel="rbf", n_basis=50).runs
         assert estimated(hollow, "ranksvm").runs
@@ -132,13 +135,13 @@ def test_bins_of_all_documents_have_to_fit_into_the_budget(hollow: FoldedDataset
     with memory.within(2e9):
         found = estimated(hollow, key)
     assert found.runs
-    assert "shard by shard" in found.sentence
+    assert naming("processed blocks").search(found.sentence)
     assert found.least > DOCUMENTS * FEATURES  # a byte each
     with memory.within(5e8):
         found = estimated(hollow, key)
         assert not found.runs
-        assert "It runs with a memory budget of" in found.sentence
-        assert "a method that goes" not in found.sentence
+        assert naming("runs memory").search(found.sentence)
+        assert "a method that processes" not in found.sentence
 
 
 def test_a_ranker_needs_the_selected_features_alone(hollow: FoldedDataset) -> None:
@@ -147,13 +150,13 @@ def test_a_ranker_needs_the_selected_features_alone(hollow: FoldedDataset) -> No
         for ranker in ("rankrls", "ranksvm"):
             plan = Plan("hollow", "single-feature", few, ranker=ranker)
             found = estimate(plan, hollow)
-            assert found.runs and found.need.by_shards
+            assert found.runs and found.need.reading is Reading.SHARED
         kernel = {"kernel": "rbf", "n_basis": 8}
         plan = Plan("hollow", "single-feature", few, ranker="ranksvm", ranker_parameters=kernel)
         selected, alone = estimate(plan, hollow), estimated(hollow, "ranksvm", **kernel)
         # Of 100 features 95 are not there: 2.3 GB less.
         assert alone.least - selected.least > 2e9
-        assert not selected.need.by_shards
+        assert selected.need.reading is Reading.WHOLE
 
 
 def test_more_workers_need_more(hollow: FoldedDataset) -> None:
@@ -165,8 +168,8 @@ def test_more_workers_need_more(hollow: FoldedDataset) -> None:
     assert five.least < 3.1 * one.least  # there are three units
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 4])
-@pytest.mark.parametrize("budget", [20e6, 100e6, 150e6, 250e6, 400e6, 700e6, 1e9, 3e9])
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("budget", [20e6, 150e6, 400e6, 1e9, 3e9])
 def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
     hollow: FoldedDataset, budget: float, count: int
 ) -> None:
@@ -182,7 +185,7 @@ def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
             assert found.resident <= budget, entry.key
             assert memory.size(found.resident) in found.sentence
             continue
-        least = re.search(r"memory budget of ([\d.]+ [MG]B)", found.refusal)
+        least = re.search(r"memory limit of ([\d.]+ [MG]B)", found.refusal)
         assert least, entry.key
         enough = memory.n_bytes(least[1])
         assert budget < enough
@@ -230,4 +233,4 @@ def test_data_in_memory_say_so(hollow: FoldedDataset) -> None:
     assert fold.vali is not None
     part = replace(fold.vali, X=np.array(fold.vali.X))
     found = estimate(Plan("in memory"), FoldedDataset("in memory", None, (Fold(1, part, part),)))
-    assert found.sentence.startswith("100,000 documents are learned from in memory, shard by shard, by")
+    assert naming("100,000 documents in memory processed in blocks").search(found.sentence)

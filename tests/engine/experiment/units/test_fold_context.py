@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.results.events import BaselineFound
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import FoldContext, estimator
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 BOOST = Plan("small", "rankboost", {"n_rounds": 8})
 

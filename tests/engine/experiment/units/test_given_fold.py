@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
@@ -22,7 +23,8 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.given_fold import plan_of_scores
+from rankstudio.engine.experiment.units.given_fold import plan_of_given
+from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
 from rankstudio.engine.metrics.evaluation import evaluate
 from tests.engine.experiment.small import dataset
 
@@ -49,7 +51,7 @@ def _scores(folder: Path, data: FoldedDataset, parts: tuple[str, ...] = ("test",
 def test_each_fold_measures_what_the_files_say(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path, data, ("vali", "test"))
-    plan, left_out = plan_of_scores(Plan("x"), "neural", place, data)
+    plan, left_out = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
     result = _result(plan, data)
     assert left_out == () and plan.title == "neural (given scores)" and result.sizes == ()
     for fold, found in zip(data.folds, result.folds, strict=True):
@@ -63,7 +65,7 @@ def test_each_fold_measures_what_the_files_say(tmp_path: Path) -> None:
 
 def test_without_validation_scores_only_the_test_part_is_measured(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_scores(Plan("x"), "neural", _scores(tmp_path, data), data)
+    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
     result = _result(plan, data)
     assert all(not fold.validation and fold.test and fold.baseline.validation for fold in result.folds)
     again = Remeasurement().run(result, data, Measurement("mslr", "NDCG@3", chooses=True))
@@ -81,8 +83,8 @@ def test_one_file_has_the_test_parts_one_after_the_other(tmp_path: Path) -> None
     pieces = [(place / f"Fold{fold.number}" / "test.scores").read_text() for fold in data.folds]
     whole = tmp_path / "whole.txt"
     whole.write_text("".join(pieces))
-    apart = _result(plan_of_scores(Plan("x"), "a", place, data)[0], data)
-    together = _result(plan_of_scores(Plan("x"), "a", whole, data)[0], data)
+    apart = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "a", place, data)[0], data)
+    together = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "a", whole, data)[0], data)
     assert apart.average == together.average
 
 
@@ -90,7 +92,7 @@ def test_a_fold_without_scores_is_left_out(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path, data)
     (place / "Fold2" / "test.scores").unlink()
-    plan, left_out = plan_of_scores(Plan("x"), "neural", place, data)
+    plan, left_out = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
     assert left_out == (2,) and plan.folds == (1,)
     assert [fold.fold for fold in _result(plan, data).folds] == [1]
     with pytest.raises(PlanError, match="for fold 2"):
@@ -99,16 +101,16 @@ def test_a_fold_without_scores_is_left_out(tmp_path: Path) -> None:
 
 def test_files_that_changed_since_are_refused(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_scores(Plan("x"), "neural", _scores(tmp_path, data), data)
+    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
     _scores(tmp_path, data, seed=1)
-    with pytest.raises(DatasetError, match=r"Fold1/test.scores: it is not the file of neural"):
+    with pytest.raises(DatasetError, match=naming("Fold1/test.scores")):
         _result(plan, data)
 
 
 def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path / "scores", data, ("vali", "test"))
-    plan, _ = plan_of_scores(Plan("x"), "neural", place, data)
+    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
     with Study.create(tmp_path / "s.rankstudio") as study:
         first = next(_finished(run_stored(plan, data, study)))
     for path in sorted(place.rglob("*"), reverse=True):
@@ -122,13 +124,13 @@ def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
         assert np.array_equal(one.chosen.step.scores(columns), other.chosen.step.scores(columns))
         assert not other.chosen.step.learned and other.chosen.step.covers(fold.test.X)
         assert not other.chosen.step.covers(fold.train.X)
-        with pytest.raises(DatasetError, match="no scores for these"):
+        with pytest.raises(DatasetError, match=naming("scores")):
             other.chosen.step.scores(np.ascontiguousarray(fold.train.X.T))
 
 
 def test_toml_brings_the_plan_back(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_scores(Plan("x"), "neural", _scores(tmp_path, data), data)
+    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
     path = tmp_path / "plan.toml"
     path.write_text(plan_as_toml(plan))
     back = plan_from_dict(read_toml(path))
@@ -145,9 +147,9 @@ def test_a_plan_says_what_scores_are(values: object) -> None:
 
 
 def test_scores_are_of_their_method_alone() -> None:
-    with pytest.raises(PlanError, match="scores: expected none with the method"):
+    with pytest.raises(PlanError, match=naming("scores")):
         Plan("x", scores={"name": "a", "path": "b"})
-    with pytest.raises(PlanError, match="scores: expected a name and a path"):
+    with pytest.raises(PlanError, match=naming("scores")):
         _result(Plan("x", "given-scores"), dataset())
 
 
@@ -188,7 +190,7 @@ def test_a_trec_run_is_found_by_ids_in_any_order(tmp_path: Path) -> None:
             for row in rows.tolist()
         )
     )
-    result = _result(plan_of_scores(Plan("x"), "neural", path, data)[0], data)
+    result = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", path, data)[0], data)
     missed = np.setdiff1d(np.arange(test.n_documents), rows)
     scores[missed] = -np.inf
     expected = evaluate(test.y, scores, test.qid, measures=["MAP", "NDCG@10"])
@@ -199,13 +201,13 @@ def test_a_trec_run_is_found_by_ids_in_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({}, "found no scores"),
-        ({"test.scores": "1\n2\n"}, "and .* has 2 scores; expected one score for each document"),
-        ({"test.scores": "1\nx\n"}, "line 2.*expected one score"),
-        ({"test.a": "1\n", "test.b": "1\n"}, "found test.a and test.b for the test part of fold 1"),
-        ({"test.run": "1 Q0 a 1 0.5 t\n1 Q0 a 2 0.4 t\n"}, "each document of a query once"),
-        ({"test.run": "q Q0 a 1 0.5 t\n"}, "found none of the documents"),
-        ({"test.run": "q Q0 a 1 0.5 t\nq Q0 b 1\n"}, "a line of a TREC run"),
+        ({}, "scores"),
+        ({"test.scores": "1\n2\n"}, "2 scores score"),
+        ({"test.scores": "1\nx\n"}, "2 score"),
+        ({"test.a": "1\n", "test.b": "1\n"}, "test.a test.b 1"),
+        ({"test.run": "1 Q0 a 1 0.5 t\n1 Q0 a 2 0.4 t\n"}, "document query"),
+        ({"test.run": "q Q0 a 1 0.5 t\n"}, "document"),
+        ({"test.run": "q Q0 a 1 0.5 t\nq Q0 b 1\n"}, "TREC"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
@@ -213,8 +215,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, files: dict[str, str], sen
     (tmp_path / "s").mkdir()
     for name, text in files.items():
         (tmp_path / "s" / name).write_text(text)
-    with pytest.raises(RankStudioError, match=sentence):
-        plan_of_scores(Plan("x"), "neural", tmp_path / "s", data)
+    with pytest.raises(RankStudioError, match=naming(sentence)):
+        plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", tmp_path / "s", data)
 
 
 def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
@@ -225,19 +227,21 @@ def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
     divided = parse_protocol("3-fold").divide(data, 0)
     path = tmp_path / "all.scores"
     path.write_text("0.5\n" * data.folds[0].train.n_documents)
-    with pytest.raises(DatasetError, match="were made anew"):
-        plan_of_scores(Plan("x", protocol="3-fold"), "neural", path, divided)
+    with pytest.raises(DatasetError, match="were created by"):
+        plan_of_given(GIVEN_SCORES.key, Plan("x", protocol="3-fold"), "neural", path, divided)
 
 
 def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("1\n")
-    with pytest.raises(DatasetError, match=r"and 4 others together have \d+ documents and .* has 1 scores"):
-        plan_of_scores(Plan("x"), "short", tmp_path / "short.txt", dataset(5))
+    with pytest.raises(DatasetError, match=naming("4 1 documents scores")):
+        plan_of_given(GIVEN_SCORES.key, Plan("x"), "short", tmp_path / "short.txt", dataset(5))
 
 
 def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_scores(Plan("x", rule="one-se"), "a net", _scores(tmp_path, data), data)
+    plan, _ = plan_of_given(
+        GIVEN_SCORES.key, Plan("x", rule="one-se"), "a net", _scores(tmp_path, data), data
+    )
     assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}' --convention letor4"
     values: dict[str, object] = {}
     exec(as_python(plan).split("result = ")[0], values)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import pickle
 import tracemalloc
-from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from experiment.small import AtOnce, part
 from experiment.small import assert_same as assert_same_run
-from experiment.small import part
+from wording import naming
 
 from rankstudio.cli.output.run_summary import summary
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
@@ -33,7 +34,6 @@ from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
-from rankstudio.engine.querywise.query_data import group
 
 LAMBDA = {"regularization": 0.5}
 PLAN = Plan("one", "rankrls", LAMBDA, "criterion", ("MAP", "Disagreement"), protocol="leave-query-out")
@@ -180,11 +180,11 @@ def test_it_is_one_of_the_plans_protocols_whatever_the_seed(tmp_path: Path) -> N
     assert Plan("x", protocol="Leave query out").protocol == "leave-query-out"
     divided = parse_protocol("leave-query-out").divide(one_file(), 3)
     assert parse_protocol("leave-query-out").divide(divided, 4) is divided
-    with pytest.raises(PlanError, match="choose by MAP: fold 1 of One has no validation part"):
+    with pytest.raises(PlanError, match=naming("MAP 1 One")):
         next(run(PLAN.changed(select_by="MAP"), one_file()))
-    with pytest.raises(PlanError, match="were made by leave-query-out, expected those of 5-fold, seed 0"):
+    with pytest.raises(PlanError, match=naming("5-fold 0")):
         next(run(PLAN.changed(protocol="5-fold"), divided))
-    with pytest.raises(DatasetError, match="One: leave-query-out needs 2 queries, found 1"):
+    with pytest.raises(DatasetError, match=naming("2 1 queries")):
         leave_query_out(one_file(1))
     assert len(leave_query_out(open_sample()).folds) == sum(
         f.test.n_queries for f in open_sample().folds if f.test
@@ -203,15 +203,6 @@ def test_a_run_is_stored_resumed_and_shares_nothing_between_folds(tmp_path: Path
         assert isinstance(last, RunFinished)
         assert results_as_dict(last.result) == whole
         assert study.runs()[0].n_units == 12
-
-
-class AtOnce(Executor):
-    """Carries units out as they come, with what a process would be sent."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future: Future = Future()
-        future.set_result(fn(*pickle.loads(pickle.dumps(args)), **kwargs))
-        return future
 
 
 def test_other_processes_map_one_part_and_have_the_same_bits() -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from experiment.small import assert_same, dataset, ended, part
 from kernel_oracles import kernel_matrix, left_out_by_retraining
+from wording import naming
 
 from rankstudio.engine import evaluate
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
@@ -25,9 +27,8 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.left_out import first_twins
-from rankstudio.engine.methods.rankers import rankrls
+from rankstudio.engine.methods.rankers import rankrls_shards
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.querywise.query_data import group
 
 MAP = "leave-query-out MAP"
 GRID = {"regularization": (0.25, 4.0)}
@@ -66,8 +67,8 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
     name: str, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not fits:
-        monkeypatch.setattr(rankrls, "_MOST_BYTES", 0.0)
-        monkeypatch.setattr(rankrls, "_statistics_fit", lambda data: False)
+        monkeypatch.setattr(rankrls_shards, "_FEW", 0)
+        monkeypatch.setattr(rankrls_shards, "_TIMES", 0)
     data, plan = unvalidated(), PLANS[name]
     train = data.folds[0].train
     qid = with_qid(train)
@@ -190,12 +191,12 @@ def test_what_is_not_asked_for_is_not_measured() -> None:
 
 def test_a_method_without_such_predictions_is_refused_before_any_work() -> None:
     for plan in (Plan("small", "gas", select_by=MAP), PLANS["greedy"].changed(ranker="ranksvm")):
-        with pytest.raises(PlanError, match="predicts each query without it, one of Greedy RankRLS"):
+        with pytest.raises(PlanError, match=naming("Greedy RankRLS")):
             next(run(plan, dataset(1)))
 
 
 def test_one_training_query_leaves_nothing_to_learn_from() -> None:
-    with pytest.raises(PlanError, match="fold 1 of One has one training query"):
+    with pytest.raises(PlanError, match=naming("1 One")):
         next(run(PLANS["RankRLS"], unvalidated(1)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from experiment.small import part
 from kernel_oracles import features_of, kernel_matrix, spanned
 from scipy.sparse import csr_array
+from wording import naming
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
@@ -35,6 +37,10 @@ COSTS = [
 ]
 
 
+SOME = (COSTS[0], COSTS[3], COSTS[8], COSTS[9])
+"""Every cost, every weighting, ties and none of them; all combinations are tried in the thorough run."""
+
+
 def given(loss: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a plan: those that count."""
     return {name: value for name, value in loss.items() if value is not None}
@@ -44,7 +50,14 @@ def named(loss: dict[str, Any]) -> str:
     return " ".join(map(str, loss.values()))
 
 
-EVERY_COST = pytest.mark.parametrize("loss", COSTS, ids=named)
+def cases(losses: Sequence[dict[str, Any]], some: Sequence[dict[str, Any]]) -> pytest.MarkDecorator:
+    """Parametrise by losses; only some of them are in the default run."""
+    marks = [() if loss in some else pytest.mark.thorough for loss in losses]
+    found = [pytest.param(loss, marks=m, id=named(loss)) for loss, m in zip(losses, marks, strict=True)]
+    return pytest.mark.parametrize("loss", found)
+
+
+EVERY_COST = cases(COSTS, SOME)
 
 
 def unvalidated() -> FoldedDataset:
@@ -133,7 +146,7 @@ def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any
     ],
     ids=str,
 )
-@pytest.mark.parametrize("loss", [COSTS[0], COSTS[5]], ids=named)
+@cases([COSTS[0], COSTS[5]], [COSTS[0]])
 def test_ways_to_select(parameters: dict[str, Any], loss: dict[str, Any]) -> None:
     data, path = ran("greedy-rankrls", {**parameters, **given(loss)})
     assert_every_step(data, path, loss)
@@ -245,5 +258,5 @@ def test_conjugate_gradients_and_sparse_features() -> None:
         own = qid == q
         expected = by_gradients.fit(train.X[~own], train.y[~own], qid=qid[~own]).predict(train.X[own])
         np.testing.assert_allclose(found[own], expected - expected.mean(), atol=1e-8)
-    with pytest.raises(ParameterError, match="X: expected an array: held-out predictions need dense"):
+    with pytest.raises(ParameterError, match=naming("X dense")):
         by_gradients.leave_query_out(csr_array(train.X), train.y, qid=qid)

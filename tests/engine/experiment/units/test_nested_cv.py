@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-from concurrent.futures import Executor, Future
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, dataset, ended, two_settings
+from experiment.small import AtOnce, assert_same, dataset, ended, two_settings
+from representatives import every
+from wording import naming
 
 from rankstudio.engine import RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -133,16 +133,7 @@ def test_no_query_is_learned_from_and_validated_or_tested() -> None:
     assert {q for fold in divided.folds if fold.test for q in fold.test.query_ids} == everything
 
 
-class AtOnce(Executor):
-    """Carries units out as they come, with what a process would be sent."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future: Future = Future()
-        future.set_result(fn(*pickle.loads(pickle.dumps(args)), **kwargs))
-        return future
-
-
-@pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
+@every("plan", two_settings())
 def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(plan: Plan) -> None:
     plan = plan.changed(protocol="nested 2-fold", folds=(1,))
     alone = ended(run(plan, data()))
@@ -216,18 +207,18 @@ def test_it_is_written_after_how_the_folds_come_about(written: str, kept: str, p
     "wrong", ["nested 1-fold", "nested 20, nested 5-fold", "nested 3-fold, nested 2-fold"]
 )
 def test_what_is_no_inner_cross_validation_is_refused(wrong: str) -> None:
-    with pytest.raises(PlanError, match="one of these with an inner cross-validation"):
+    with pytest.raises(PlanError, match=naming("inner cross-validation")):
         parse_protocol(wrong)
 
 
 def test_more_inner_folds_than_training_queries_are_refused_before_any_work() -> None:
-    with pytest.raises(DatasetError, match="25 inner folds need 25 training queries, found 24 in fold 1"):
+    with pytest.raises(DatasetError, match=naming("25 24 1")):
         next(run(PLAN.changed(protocol="nested 25-fold"), data()))
 
 
 def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(monkeypatch) -> None:
     monkeypatch.setattr(protocols.memory, "available", lambda: 10_000.0)
-    with pytest.raises(DatasetError, match="Small: so many folds need"):
+    with pytest.raises(DatasetError, match=naming("Small folds")):
         next(run(PLAN, data()))
 
 

@@ -93,7 +93,9 @@ def learned(kind: str, where: str, folder: Path | None) -> Learned:
     return Learned(chosen_model(last.result, fold), test)
 
 
-@pytest.fixture(params=["rounded", pytest.param("MQ2008", marks=pytest.mark.realdata)])
+@pytest.fixture(
+    params=["rounded", pytest.param("MQ2008", marks=[pytest.mark.realdata, pytest.mark.thorough])]
+)
 def where(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import DataError, MissingExtraError, OutputError, ParameterError
@@ -32,7 +33,7 @@ def linear(*weights: float, **origin: Any) -> Model:
 def test_the_registry_has_the_formats_that_were_promised() -> None:
     assert list(MODEL_FORMATS) == KEYS
     assert all(form.key == key and form.summary.endswith(".") for key, form in MODEL_FORMATS.items())
-    with pytest.raises(ParameterError, match=r"format: expected one of ranklib, svmlight, .*, got 'rank'"):
+    with pytest.raises(ParameterError, match=naming("format rank")):
         model_format("rank")
 
 
@@ -57,7 +58,7 @@ def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
     model, form = linear(1.0, -0.7, normalize="query_minmax"), MODEL_FORMATS[key]
     function = score_function(model)
     if key != "python":
-        with pytest.raises(OutputError, match="features scaled within each query \\(query_minmax\\)"):
+        with pytest.raises(OutputError, match=naming("query_minmax")):
             form.files(function)
         return
     X = np.random.default_rng(1).integers(0, 9, (40, 2)).astype(float)
@@ -129,7 +130,7 @@ def test_trees_that_others_cannot_have_are_refused(grown) -> None:
     text = grown.model.beyond["lightgbm"]
     zero_is_missing = text.replace("decision_type=2 ", "decision_type=6 ")
     changed = replace(grown.model, beyond={**grown.model.beyond, "lightgbm": zero_is_missing})
-    with pytest.raises(OutputError, match="treat 0 as a missing value, which only LightGBM does"):
+    with pytest.raises(OutputError, match=naming("0 LightGBM")):
         score_function(changed)
     chain = 150
     deep = {
@@ -144,7 +145,7 @@ def test_trees_that_others_cannot_have_are_refused(grown) -> None:
     tree = "\n".join(f"{key}={value}" for key, value in deep.items())
     text = f"tree\nversion=v4\n\nTree=0\n{tree}\n\nend of trees\n"
     changed = replace(grown.model, beyond={**grown.model.beyond, "lightgbm": text})
-    with pytest.raises(OutputError, match="150 splits one below the other; expected at most 100"):
+    with pytest.raises(OutputError, match=naming("150 100")):
         score_function(changed)
 
 
@@ -154,20 +155,20 @@ def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.Mon
     files = {"": b"0e0" + b"\n+ 1e0" * 5000}
     proof = ranking_proof(linear(1.0), function, form, files, [data])
     assert not proof.holds
-    assert proof.sentence.startswith("Not proved: SQLite does not read it back: ")
+    assert "SQLite" in proof.failure
     assert isinstance(sqlite3.sqlite_version, str)
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    with pytest.raises(MissingExtraError, match=r'Writing ONNX needs onnx, .*"rankstudio\[onnx\]"'):
+    with pytest.raises(MissingExtraError, match=naming("ONNX rankstudio[onnx]")):
         onnx_graph.write(score_function(linear(1.0)))
 
 
 def test_documents_without_a_feature_of_the_model_are_refused() -> None:
     form, function = MODEL_FORMATS["ranklib"], score_function(linear(1.0, 2.0))
     data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
-    with pytest.raises(DataError, match="needs feature 2, which the data do not have"):
+    with pytest.raises(DataError, match=naming("2 feature data")):
         ranking_proof(linear(1.0, 2.0), function, form, form.files(function), [data])
 
 

@@ -47,7 +47,7 @@ def test_inner_products_of_the_features_are_the_kernel(seed: int, m: int) -> Non
 
 def test_dependent_vectors_are_dropped_with_a_warning() -> None:
     X = np.vstack((documents(0, 6), documents(0, 6), np.zeros((1, 3))))
-    with pytest.warns(DependentBasisWarning, match="10 of 13 basis vectors depend on the others"):
+    with pytest.warns(DependentBasisWarning, match="10 of 13 basis vectors"):
         mapping = NystromMap("linear").fit(X)
     assert mapping.basis_.size == 3
     np.testing.assert_allclose(mapping.transform(X) @ mapping.transform(X).T, X @ X.T, atol=1e-12)
@@ -92,5 +92,5 @@ def test_what_cannot_be_mapped_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ParameterError, match="those of all documents to be held out, at once"):
         NystromMap(gamma=5.0).map(X[:5]).without([0]).without([1])
     monkeypatch.setattr("rankstudio.engine.support.memory.available", lambda: 1e4)
-    with pytest.raises(OutOfMemoryError, match=r"The kernel of 30 documents needs .*; n_basis=8 fits"):
+    with pytest.raises(OutOfMemoryError, match=r"The kernel of 30 documents needs .* n_basis=8"):
         NystromMap().fit(X)

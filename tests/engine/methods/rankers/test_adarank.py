@@ -8,8 +8,8 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import AdaRank, evaluate
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.scoring import linear_scores
 
 
 def slow_adarank(
@@ -95,7 +95,7 @@ def test_conventions() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"measure": "Disagreement"}, "measure: expected a measure of which more is better"),
+        ({"measure": "Disagreement"}, "measure: expected a measure for which higher is better"),
         ({"n_rounds": 0}, "n_rounds: expected a whole number from 1 to 100000, got 0"),
         ({"repeats": "no"}, "repeats: expected True or False, got 'no'"),
         ({"direction": "up"}, "direction: expected both or descending, got 'up'"),

@@ -10,12 +10,12 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import CoordinateAscent, evaluate
+from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import STEPS
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.shards.training_data import training_data
-from rankstudio.engine.optimization.coordinate_ascent import STEPS
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def test_a_line_search_takes_the_best_of_the_grid() -> None:

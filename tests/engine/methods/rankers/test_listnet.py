@@ -9,12 +9,12 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import ListNet
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
 from rankstudio.engine.methods.shards.training_data import training_data
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import finish
+from rankstudio.engine.support.work import finish
 
 
 def slow_objective(w: np.ndarray, problem: Problem) -> float:

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from oracles import centred_by_loops, leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
+from wording import naming
 
 from rankstudio.engine import RankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.querywise.query_data import QueryData
+from rankstudio.engine.methods.rankers import rankrls_shards
 
 
 def bound(problem: Problem) -> float:
@@ -44,40 +46,42 @@ def test_left_out_predictions_add_up_to_the_criterion(problem: Problem) -> None:
     assert float(residuals @ residuals) == pytest.approx(expected, rel=eps, abs=eps * float(y @ y))
 
 
-AVAILABLE = "rankstudio.engine.methods.rankers.rankrls.memory.available"
-MOST = "rankstudio.engine.methods.rankers.rankrls._MOST_BYTES"
-
-
 @given(problems(fewest_queries=2))
-def test_without_statistics_it_learns_the_same(problem: Problem) -> None:
+def test_without_statistics_it_predicts_the_same(problem: Problem) -> None:
     X, y, qid, regularization = problem
     eps, method = bound(problem), RankRLS(regularization=regularization)
+    predicted = method.leave_query_out(X, y, qid=qid)
     with pytest.MonkeyPatch.context() as patch:
-        usual, predicted = method.fit(X, y, qid=qid).coef_, method.leave_query_out(X, y, qid=qid)
-        criterion = method.criterion_
-        patch.setattr(MOST, 0.0)
+        patch.setattr(rankrls_shards, "_FEW", 0)
+        patch.setattr(rankrls_shards, "_TIMES", 0)
         patch.setattr(QueryData, "statistics", property(lambda _: pytest.fail("needs statistics")))
-        large = method.fit(X, y, qid=qid)
-        scale = float(np.linalg.norm(y)) / min(1.0, regularization)
-        np.testing.assert_allclose(large.coef_, usual, rtol=0, atol=eps * scale)
-        assert large.criterion_ == pytest.approx(criterion, rel=eps, abs=eps * float(y @ y))
-        scale *= 1.0 + float(np.abs(X).sum())
-        np.testing.assert_allclose(method.leave_query_out(X, y, qid=qid), predicted, rtol=0, atol=eps * scale)
+        found = method.leave_query_out(X, y, qid=qid)
+    scale = float(np.linalg.norm(y)) / min(1.0, regularization) * (1.0 + float(np.abs(X).sum()))
+    np.testing.assert_allclose(found, predicted, rtol=0, atol=eps * scale)
+
+
+@pytest.mark.parametrize("n", [3, 8, 90])
+@pytest.mark.parametrize("most", [0, 4, 1000])
+def test_both_ways_of_leaving_queries_out_are_retraining(
+    n: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rankrls_shards, "_MOST_COMPILED", most)
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(9), [1, 2, 3, 4, 7, 8, 9, 70, 95])
+    X, y = rng.standard_normal((qid.size, n)), rng.integers(0, 3, qid.size).astype(float)
+    expected = leave_query_out_error(X, y, qid, list(range(n)), 0.5)
+    assert RankRLS(regularization=0.5).fit(X, y, qid=qid).criterion_ == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_fits_in_no_memory_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X, y, qid = rng.random((40, 300)), rng.random(40), np.arange(40) // 4
-    monkeypatch.setattr(AVAILABLE, lambda: 3e6)
-    assert RankRLS().fit(X, y, qid=qid).criterion_ > 0  # the statistics alone would be 7 MB
-    monkeypatch.setattr(AVAILABLE, lambda: 1e6)
+    monkeypatch.setattr(rankrls_shards, "_LARGE", 0.0)
+    monkeypatch.setattr("rankstudio.engine.support.memory.available", lambda: 1e6)
     with pytest.raises(OutOfMemoryError) as refused:
         RankRLS().fit(X, y, qid=qid)
-    assert str(refused.value) == (
-        "RankRLS: 40 documents with 300 features need 2.5 MB of memory, and 1.0 MB are free; with 179 "
-        "features so many documents fit."
-    )
-    assert RankRLS().fit(X[:, :179], y, qid=qid).criterion_ > 0
+    assert naming("RankRLS 40 300 2.2 MB 1.0 MB 204 features").search(str(refused.value))
+    assert RankRLS().fit(X[:, :204], y, qid=qid).criterion_ > 0
 
 
 def test_left_out_predictions_come_in_the_order_of_the_rows() -> None:

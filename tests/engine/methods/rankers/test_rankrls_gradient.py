@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import Problem, problems
 
 from rankstudio.engine import RankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.query_data import QueryData
 from rankstudio.engine.steps import Iteration
 
 
@@ -67,9 +67,7 @@ def test_sparse_features_are_never_made_dense(monkeypatch: pytest.MonkeyPatch) -
 
 def test_too_few_iterations_are_told() -> None:
     X, y, qid = sparse_problem()
-    with pytest.warns(
-        ConvergenceWarning, match="RankRLS stopped after 2 conjugate gradients at an objective"
-    ):
+    with pytest.warns(ConvergenceWarning, match="RankRLS stopped after 2 conjugate gradient steps"):
         RankRLS(max_iter=2).fit(X, y, qid=qid)
 
 

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankRLS
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import query_factors
-from rankstudio.engine.querywise.query_data import QueryData, group
 
 costs = st.sampled_from(["magnitude", "unit", "inverse"])
 weightings = st.sampled_from(["size", "pairs", "none"])
@@ -127,7 +127,7 @@ def test_many_preferences_of_a_query_become_few_rows() -> None:
         (
             {"y": [0, 1, 0], "preferences": Preferences([0], [1])},
             ParameterError,
-            "preferences: expected none beside the labels y, got <Preferences: 1>.",
+            "preferences: expected either preferences or labels y, got <Preferences: 1>.",
         ),
         (
             {"preferences": [(0, 1)]},
@@ -142,7 +142,7 @@ def test_many_preferences_of_a_query_become_few_rows() -> None:
         (
             {"preferences": Preferences([0, 0], [1, 2])},
             DatasetError,
-            "preferences: expected two documents of one query in each, found rows 0 and 2 of different "
+            "preferences: expected two documents of the same query, found rows 0 and 2 of different "
             "queries in preference 1.",
         ),
         (

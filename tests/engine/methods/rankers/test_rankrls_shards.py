@@ -14,13 +14,14 @@ from sharded_problems import error_bound, weights_bound
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import RankRLS
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.shard import DOCUMENTS
+from rankstudio.engine.support.work import WorkProgress
 
 
 def random_data(n_queries: int = 80, n: int = 8, seed: int = 0) -> QueryData:
@@ -116,5 +117,5 @@ def test_what_needs_all_documents_at_once_has_them_where_they_fit(
     *_, whole = RankRLS(**parameters).learn(data)
     *_, found = RankRLS(**parameters).learn(mapped)
     assert np.array_equal(whole.coef, found.coef)
-    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="RankRLS looks at all documents at once"):
+    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="RankRLS needs all documents at once"):
         list(RankRLS(**parameters).learn(mapped))

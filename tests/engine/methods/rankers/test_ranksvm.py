@@ -37,6 +37,20 @@ def test_squared_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, e
     assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-9) + 1e-12
 
 
+def test_the_gap_of_a_step_is_that_to_the_value_of_the_dual() -> None:
+    rng = np.random.default_rng(4)
+    X, qid, C = rng.normal(size=(60, 5)), np.arange(60) // 10, 3.0
+    y, steps = rng.integers(0, 3, 60).astype(float), []
+    D = differences(X, y, qid)
+    for step in RankSVM(C=C, tol=1e-9).steps(X, y, qid=qid):
+        alpha = 2.0 * C * np.maximum(0.0, 1.0 - D @ step.coef)  # feasible for the dual
+        weights = D.T @ alpha
+        dual = float(alpha.sum()) - 0.5 * float(weights @ weights) - float(alpha @ alpha) / (4.0 * C)
+        assert step.gap == pytest.approx(step.criterion - dual, rel=1e-6, abs=1e-9 * step.criterion)
+        steps.append(step)
+    assert steps[0].gap > 1e-4 * steps[0].criterion, "more than rounding"
+
+
 @given(problems(), EXPONENTS, st.sampled_from(["auto", "newton", "bundle"]))
 def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent: int, solver: str) -> None:
     X, y, qid, _ = problem
@@ -115,7 +129,7 @@ def test_the_order_of_rows_and_an_offset_of_a_query_do_not_matter() -> None:
 
 def test_stopping_early_warns_with_the_gap() -> None:
     X, y, qid = ranking(300, 4, 15)
-    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a duality gap of .* max_iter is 1"):
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a duality gap .* max_iter, now 1"):
         fitted = RankSVM(loss="hinge", max_iter=1).fit(X, y, qid=qid)
     assert fitted.n_iter_ == 1
 

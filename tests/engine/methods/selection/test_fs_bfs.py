@@ -11,8 +11,8 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSBFS, evaluate
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.scoring import linear_scores
 
 
 @given(problems(most_features=5))

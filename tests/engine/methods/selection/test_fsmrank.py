@@ -14,6 +14,10 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated
+from rankstudio.engine.arithmetic.pairs import Pairs
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.feature_importance import (
     importance,
@@ -21,11 +25,8 @@ from rankstudio.engine.methods.selection.feature_importance import (
     similarity,
 )
 from rankstudio.engine.methods.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
-from rankstudio.engine.optimization.nesterov import FSMObjective, accelerated
-from rankstudio.engine.querywise.linear_pairs import LinearPairs
-from rankstudio.engine.querywise.pairs import Pairs
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:

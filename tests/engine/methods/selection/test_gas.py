@@ -9,9 +9,9 @@ from scipy.stats import kendalltau
 from strategies import Problem, problems
 
 from rankstudio.engine import GAS, evaluate
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.kendall import KendallSimilarity, kendall_matrix
-from rankstudio.engine.querywise.query_data import group
 
 
 def slow_similarity(a: np.ndarray, b: np.ndarray, qid: np.ndarray) -> float:

@@ -32,8 +32,8 @@ from rankstudio.engine.methods.selection.single_feature import (
     measuring_features,
 )
 from rankstudio.engine.methods.shards.training_data import training_data
-from rankstudio.engine.steps import finish
 from rankstudio.engine.support.memory import within
+from rankstudio.engine.support.work import finish
 
 FILTERS: list[LinearRanker] = [
     SingleFeatureRanking(),

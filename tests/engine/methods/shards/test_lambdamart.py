@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sharded_problems import cut, elsewhere, problem, steps
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
 from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, TreeStep
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import WorkProgress
+from rankstudio.engine.support.work import WorkProgress
 
 pytest.importorskip("lightgbm")
 

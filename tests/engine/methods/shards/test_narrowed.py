@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
 
 from rankstudio.engine import KernelRankRLS, RankRLS, RankSVM
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
@@ -24,10 +25,10 @@ from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.svm_map import SVMMAP
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import Columns, two_stage_steps
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.work import WorkProgress
 
 GROWING: tuple[Columns, ...] = ((3,), (3, 0), (3, 0, 1))
 APART: tuple[Columns, ...] = ((), (3, 0), (1, 2, 4))

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.steps import finish
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.work import finish
 
 
 @given(arrays(np.float64, (25, 2), elements=st.floats(allow_nan=False)), st.integers(1, 26))

@@ -18,14 +18,15 @@ from sharded_problems import (
     steps,
 )
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.methods.rankers import rankboost
 from rankstudio.engine.methods.rankers.rankboost import BoostStep, RankBoost
 from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.querywise.query_data import QueryData
-from rankstudio.engine.steps import Note, Step, finish
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
+from rankstudio.engine.support.work import Note, finish
 
 
 def rounds(found: list[Step]) -> list[BoostStep]:

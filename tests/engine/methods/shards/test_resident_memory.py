@@ -18,7 +18,8 @@ import numpy as np
 from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.steps import Step, finish
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import finish
 from rankstudio.engine.support import memory, threads
 
 def kilobytes(name):

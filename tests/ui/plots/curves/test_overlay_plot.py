@@ -49,7 +49,7 @@ def test_the_mouse_finds_each_point_and_reads_its_values(plot):
         ("k = 2", ""),
         ("validation measure", "0.4500"),
         ("to the reference", "−0.0500"),
-        ("95 % paired", "−0.0700 … −0.0300"),
+        ("95 % interval (paired)", "−0.0700 … −0.0300"),
     ]
     plot.hover(at(plot, 2, 0))
     assert plot.box.lines()[-1].text == "the reference"
@@ -83,3 +83,11 @@ def test_the_numbers_are_those_of_every_point(plot):
     assert len(rows) == 9
     assert rows[1][0] == "1 Greedy RankRLS"
     assert rows[1][1:] == pytest.approx([2.0, 0.45, -0.05, -0.07, -0.03])
+
+
+def test_no_number_of_features_is_told_at_the_axis_that_no_model_has(plot):
+    plot.set_curves([curve(1, "1 RankRLS", [1, 8, 136], [0.2, 0.3, 0.4])])
+    plot.flush()
+    frame = plot.frame()
+    ticks = [text for _, text in plot.axes.x_ticks(frame.x_range, frame.area.width())]
+    assert (ticks[0], ticks[-1]) == ("1", "136")

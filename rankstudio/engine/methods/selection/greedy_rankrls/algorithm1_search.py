@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 class Algorithm1Search:

@@ -6,11 +6,11 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _back_fitting_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, Comparison
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 
 
 class BackFittingSearch(OnDemandSearch):

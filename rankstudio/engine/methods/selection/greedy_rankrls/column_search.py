@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.nested_rankrls import factorise
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, Products
-from rankstudio.engine.querywise.nested_rankrls import factorise
 from rankstudio.engine.support.threads import STEADY, share
 
 _PARTS = 4  # of the candidates at least, for threads to share

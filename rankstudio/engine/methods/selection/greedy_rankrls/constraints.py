@@ -72,7 +72,7 @@ class Constraints:
         columns = _columns("banned", banned, n)
         both = sorted(column for column in columns if groups.of_column[column] in first)
         if both:
-            raise ParameterError("banned", list(columns), f"no feature that is pinned, such as {both[0]}")
+            raise ParameterError("banned", list(columns), f"no pinned features, such as {both[0]}")
         never = groups.containing(columns)
         free = len(groups.groups) - len(never)
         if free == 0:
@@ -103,7 +103,7 @@ def _columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
 def _prices(costs: ArrayLike, n: int) -> Floats:
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
-        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number a feature")
+        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
     bad = prices[~((prices > 0) & (prices < np.inf))]
     if bad.size:
         raise ParameterError("costs", float(bad[0]), "finite numbers greater than 0")
@@ -116,7 +116,7 @@ def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned:
     if not isinstance(budget, int | float | np.number) or isinstance(budget, bool) or not budget > 0:
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
-        raise ParameterError("budget", budget, "nothing where the features have no costs")
+        raise ParameterError("budget", budget, "None when the features have no costs")
     least, of = float(prices[allowed].min()), "cheapest feature"
     if pinned:
         least, of = float(prices[list(pinned)].sum()), "pinned features"

@@ -9,8 +9,10 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.query_data import several_queries
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
@@ -23,8 +25,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches, Shape
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.querywise.query_data import several_queries
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 _MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices by shards may take that much of the disk
 
@@ -59,13 +61,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     banned : sequence of int, default ()
         0-based columns never to select.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" takes the cheapest. "statistics" works on one Gram matrix a query:
-        O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" does the same with
-        the rows of those matrices that belong to selected features, O(mn) for each feature that some λ
-        selects, and O(Qnk) memory: better unless k is a good part of n. "algorithm1" is the paper's, O(kmn)
-        for each λ, many times as long. "columns" keeps nothing of a feature that is not selected:
-        O(k² e + k³ Qn) for e entries of X that are not 0, and O(e + k² Q + km) memory. It is the only one for
-        sparse X.
+        All give the same path; "auto" takes one by the shape of the data. "statistics" works on one Gram
+        matrix a query: O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows"
+        does the same with the rows of those matrices that belong to selected features, O(mn) for each feature
+        that some λ selects, and O(Qnk) memory: better unless k is a good part of n. "algorithm1" is the
+        paper's, O(kmn) for each λ, many times as long. "columns" keeps nothing of a feature that is not
+        selected: O(k² e + k³ Qn) for e entries of X that are not 0, and O(e + k² Q + km) memory. It is the
+        only one for sparse X.
     search : {"forward", "floating"}, default "forward"
         "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
         that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
@@ -125,6 +127,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     array([3])
     """
 
+    entry = GREEDY_RANKRLS
+
     accepts_sparse: ClassVar[bool] = True
 
     def __init__(
@@ -168,10 +172,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         free = len(groups.groups) - len(groups.containing(self.banned))
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
-    @property
-    def leaves_out_by_shards(self) -> bool:  # noqa: D102 - inherited
-        return True
-
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import (  # noqa: PLC0415
             on_demand_need,
@@ -184,10 +184,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return path_need(shape, k, self.algorithm)
         if shape.sharded and self._gram_matrices_suffice((shape.m, shape.n, shape.Q), groups):
             return on_demand_need(shape, groups.greatest(k))
-        searched = Shape(shape.m, shape.n, shape.Q, k, shape.n_settings)
+        searched = Shape(shape.m, shape.n, shape.Q, k)
         if self.fitting == "back":
             return searched.need("columns", shape)
-        few = self.n_candidates if simple else shape.n
+        most = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
+        few = not simple or searched.few_candidates(most)
         need = searched.need(self.algorithm, shape, few)
         other = shape.sharded and self.algorithm not in ("auto", "statistics", "rows")
         return replace(need, fits="algorithm=auto") if other else need
@@ -237,9 +238,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)
 
+    def left_out_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return self._ranker.left_out_need(shape)
+
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer]:
+    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
         return self._ranker.left_out_scorer(data, columns)
 
     @property
@@ -293,10 +297,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError("fitting", "back", "pre where features are in groups: their error is exact")
+            raise ParameterError("fitting", "back", "pre with feature groups, because their error is exact")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = "auto, statistics or columns where features are in groups"
-            raise ParameterError("algorithm", self.algorithm, f"{expected}: the others add one at a time")
+            expected = "auto, statistics or columns with feature groups"
+            raise ParameterError(
+                "algorithm", self.algorithm, f"{expected}, because the others add one feature at a time"
+            )
 
     def _check_floating(self) -> None:
         """Refuse what makes no sense with floating search."""
@@ -308,5 +314,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             if there:
                 raise ParameterError("search", self.search, f"forward where {why}")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = "auto, statistics or columns with floating search: the others take no feature out"
+            expected = (
+                "auto, statistics or columns with floating search, because the others cannot remove features"
+            )
             raise ParameterError("algorithm", self.algorithm, expected)

@@ -11,7 +11,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE, Search, empty_model
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 class FloatingSearch(Search, Protocol):

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 TIE = 64 * float(np.finfo(np.float64).eps)
 """Two criteria tie that differ by no more than this share of the empty model's, their rounding."""

@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _gram_rows_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.querywise.query_data import QueryData, QueryStatistics
 
 Each = Callable[[Callable[[int, int], None]], None]
 """Calls a function of (first, last) for ranges of the blocks of queries, on all threads."""

@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryStatistics
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
-from rankstudio.engine.querywise.query_data import QueryStatistics
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData
 
 Comparison = Callable[[Ints], Floats]
 

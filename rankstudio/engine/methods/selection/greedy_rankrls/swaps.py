@@ -6,11 +6,11 @@ from contextlib import ExitStack
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
-from rankstudio.engine.querywise.query_data import QueryData
 
 
 def swap_criteria(

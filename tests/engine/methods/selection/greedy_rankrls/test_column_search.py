@@ -10,10 +10,10 @@ from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems, tolerance
 
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, group_sparse
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, StatisticsProducts
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.querywise.sparse_query_data import SparseQueryData, group_sparse
 
 Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], StatisticsProducts | ColumnProducts]
 
@@ -22,6 +22,11 @@ PRODUCTS: dict[str, Maker] = {
     "dense columns": lambda X, y, qid: ColumnProducts(SparseQueryData.of(group(X, y, qid))),
     "sparse columns": lambda X, y, qid: ColumnProducts(group_sparse(scipy.sparse.csr_array(X), y, qid)),
 }
+
+EVERY_KIND = pytest.mark.parametrize(
+    "kind",  # dense columns go the way of sparse ones
+    [pytest.param(k, marks=pytest.mark.thorough if k == "dense columns" else ()) for k in PRODUCTS],
+)
 
 
 def check_against_retraining(search: OnDemandSearch, problem: Problem) -> None:
@@ -45,7 +50,7 @@ def check_against_retraining(search: OnDemandSearch, problem: Problem) -> None:
     np.testing.assert_allclose(search.weights(), expected, rtol=rtol, atol=atol / min(1.0, regularization))
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
+@EVERY_KIND
 @given(problem=problems())
 def test_every_criterion_along_a_path_is_that_of_retraining(kind: str, problem: Problem) -> None:
     X, y, qid, regularization = problem
@@ -57,7 +62,7 @@ def test_every_criterion_along_a_path_is_that_of_retraining(kind: str, problem: 
     check_against_retraining(search, problem)
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
+@EVERY_KIND
 @given(problem=problems())
 def test_from_one_set_to_any_other(kind: str, problem: Problem) -> None:
     X, y, qid, regularization = problem
@@ -71,7 +76,7 @@ def test_from_one_set_to_any_other(kind: str, problem: Problem) -> None:
         check_against_retraining(search, problem)
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
+@EVERY_KIND
 def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(kind: str) -> None:
     rng = np.random.default_rng(2)
     X, qid = rng.random((300, 20)), np.sort(rng.integers(0, 75, 300))
@@ -85,7 +90,7 @@ def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(kin
     check_against_retraining(search, Problem(X, y, qid, 0.5))
 
 
-@pytest.mark.parametrize("kind", PRODUCTS)
+@EVERY_KIND
 def test_numbers_do_not_depend_on_threads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankstudio.engine.methods.selection.greedy_rankrls.column_search._AT_ONCE", 200)
     rng = np.random.default_rng(3)

@@ -11,9 +11,10 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS, open_dataset
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.querywise.query_data import group
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 def problem(seed: int, features: int = 7) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -193,7 +194,7 @@ def test_what_makes_no_sense_together_is_refused(parameters: dict, message: str)
 
 
 @pytest.mark.realdata
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_never_worse_on_mq2008(letor_dir: Path) -> None:
     train = open_dataset(letor_dir / "MQ2008").folds[0].train
     qid = np.repeat(np.arange(train.query_ptr.size - 1), np.diff(train.query_ptr))

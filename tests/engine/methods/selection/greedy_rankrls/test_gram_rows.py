@@ -9,6 +9,7 @@ from hypothesis import given
 from strategies import Problem, problems
 
 from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.methods.selection.greedy_rankrls import search_choice
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (
@@ -18,7 +19,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (
     WholeGramRows,
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch
-from rankstudio.engine.querywise.query_data import QueryData, group
 from rankstudio.engine.steps import Step
 
 
@@ -30,14 +30,14 @@ def of_queries(row: GramRow, n: int) -> np.ndarray:
     return row.gram[:, row.place, :n]
 
 
-def random_data(n_settings: int = 1) -> QueryData:
+def random_data() -> QueryData:
     """75 queries of 1 to 12 documents, which fill two blocks and a part of a third."""
     rng = np.random.default_rng(7)
     sizes = rng.integers(1, 13, 75)
     X = rng.random((sizes.sum(), 9))
     X[:, 4] = 1.0
     data = group(X, np.round(3 * X[:, 2] + rng.random(sizes.sum())), np.repeat(np.arange(75), sizes))
-    return QueryData(data.X, data.y, data.ptr, n_settings=n_settings)
+    return QueryData(data.X, data.y, data.ptr)
 
 
 @given(problems())
@@ -87,7 +87,9 @@ def test_paths_have_the_same_bits_however_many_rows_are_kept(
         assert shared.criterion == alone.criterion
         assert (shared.coef == alone.coef).all()
         np.testing.assert_array_equal(shared.candidates, alone.candidates)
-    rows = data.remembered["gram rows"]._kept
+    computed = data.shared.of(search_choice.KeptForSearches).rows
+    assert computed is not None
+    rows = computed._kept
     assert len(rows) <= kept
     assert sum(row.gram.nbytes for row in rows.values()) <= kept * bytes_of_row
 

@@ -106,7 +106,7 @@ def test_size_counts_groups_and_a_group_is_pinned_or_banned_as_a_whole() -> None
     assert steps[1].selected == (2, 3, 7, 0)
     assert not {1, 6} & set(steps[2].selected)
     assert GreedyRankRLS(groups=GROUPS, banned=(6,)).n_steps(8) == 4
-    with pytest.raises(ParameterError, match="no feature that is pinned, such as 3"):
+    with pytest.raises(ParameterError, match="no pinned features, such as 3"):
         GreedyRankRLS(groups=GROUPS, pinned=(7,), banned=(3,)).fit(X, y, qid=qid)
     with pytest.raises(ParameterError, match="from 1 to 5"):
         GreedyRankRLS(6, groups=GROUPS).fit(X, y, qid=qid)
@@ -159,12 +159,12 @@ def test_random_candidates_are_groups() -> None:
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ({"groups": ((0, 1), (1, 2))}, "no column twice"),
+        ({"groups": ((0, 1), (1, 2))}, "distinct columns"),
         ({"groups": ((0, 8),)}, "columns from 0 to 7"),
-        ({"groups": ((), (1, 2))}, "none of them empty"),
-        ({"groups": GROUPS, "fitting": "back"}, "pre where features are in groups"),
-        ({"groups": GROUPS, "algorithm": "algorithm1"}, "the others add one at a time"),
-        ({"groups": GROUPS, "algorithm": "rows"}, "auto, statistics or columns where features are in groups"),
+        ({"groups": ((), (1, 2))}, "nonempty"),
+        ({"groups": GROUPS, "fitting": "back"}, "fitting: expected pre"),
+        ({"groups": GROUPS, "algorithm": "algorithm1"}, "algorithm: expected auto, statistics or columns"),
+        ({"groups": GROUPS, "algorithm": "rows"}, "algorithm: expected auto, statistics or columns"),
     ],
 )
 def test_what_groups_cannot_be_is_refused(parameters: dict[str, object], expected: str) -> None:

@@ -88,6 +88,6 @@ def test_other_losses_of_sparse_features_are_refused_with_what_works() -> None:
     with pytest.raises(ParameterError) as refused:
         GreedyRankRLS(1, cost="unit").fit(X, y, qid=qid)
     assert str(refused.value) == (
-        "cost: expected the defaults (cost magnitude, ties True, weighting size) where X is sparse, or a "
-        "dense X, got 'unit'."
+        "cost: expected the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense "
+        "X, got 'unit'."
     )

@@ -15,12 +15,13 @@ from sharded_problems import assert_same_bits, cut, elsewhere, problem, steps
 from strategies import Problem, problems, tolerance
 
 from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor
-from rankstudio.engine.querywise.query_data import QueryData, group
-from rankstudio.engine.steps import Note, Step, WorkProgress
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
+from rankstudio.engine.support.work import Note, WorkProgress
 
 GROUPS = ((1, 5), (0, 3, 6))
 OTHERS: dict[str, dict[str, Any]] = {
@@ -109,5 +110,5 @@ def test_matrices_larger_than_the_documents_are_not_made(tmp_path: Path) -> None
     mapped = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
     method = GreedyRankRLS(2, search="floating")
     assert_same_bits(steps(method, mapped), steps(method, data))
-    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="looks at all documents at once"):
+    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="needs all documents at once"):
         steps(method, mapped)

@@ -109,7 +109,7 @@ def test_what_does_not_go_with_sparse_features_is_refused() -> None:
     for algorithm in ("statistics", "rows", "algorithm1"):
         with pytest.raises(ParameterError, match="algorithm: expected auto or columns where X is sparse"):
             GreedyRankRLS(algorithm=algorithm).fit(sparse, y, qid=qid)
-    with pytest.raises(DatasetError, match="qid: expected one query id for each"):
+    with pytest.raises(DatasetError, match="qid: expected one query id per"):
         GreedyRankRLS().fit(sparse, y, qid=qid[1:])
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         GAS().fit(sparse, y, qid=qid)

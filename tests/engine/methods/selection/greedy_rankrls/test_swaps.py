@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankstudio.engine.arithmetic.query_data import QueryData, centre
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
-from rankstudio.engine.querywise.query_data import QueryData, centre
 
 
 def make(seed: int, n: int, queries: int) -> QueryData:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
@@ -19,8 +21,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_work i
     OnDemandWork,
 )
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.steps import Step, WorkProgress, finish
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress, finish
 
 _WHAT = "comparing features"
 
@@ -54,12 +56,9 @@ def on_demand_path(
     With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
     or of their disks. A step with t features selected takes O(Qnt²), floating one or two for each set.
     """
-    key = "Gram matrices' total", cost
     work = OnDemandWork(regularization, groups.groups, groups.greatest(rules.k), fitting == "back", cost)
     with data.session(work) as session:
-        if key not in data.remembered:
-            (data.remembered[key],) = yield from session.sum(GramTotal(), "adding up products of features")
-        total: Floats = data.remembered[key]
+        total = yield from once(data.shared.of(_Totals).by_cost, cost, _total(session))
         (criterion,) = yield from session.sum(Begin(total), _WHAT)
         of_groups = ShardedGroupSearch(session, total, float(criterion[0]), regularization, groups)
         if search == "forward":
@@ -69,6 +68,18 @@ def on_demand_path(
             found = floating(greedy, of_groups, rules)
         for told in found:
             yield told if groups.trivial or not isinstance(told, Step) else groups.by_column(told)
+
+
+@dataclass
+class _Totals:
+    """[X^ y^]'[X^ y^] of some data by the cost, which every λ needs."""
+
+    by_cost: dict[PairCost, Floats] = field(default_factory=dict)
+
+
+def _total(session: ShardSession) -> Generator[WorkProgress, None, Floats]:
+    (total,) = yield from session.sum(GramTotal(), "adding up products of features")
+    return total
 
 
 class ShardedGroupSearch:

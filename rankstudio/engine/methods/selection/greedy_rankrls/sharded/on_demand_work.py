@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
@@ -16,8 +18,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.group_search import Grou
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, GramProducts
 from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work import centred_blocks
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.query_data import QueryData, query_grams
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,22 @@ class OnDemandWork:
         return OnDemandState(self, data, scratch)
 
 
+@dataclass
+class _Grams:
+    """The Gram matrices of a shard's queries by the cost, which every λ needs."""
+
+    by_cost: dict[PairCost, Floats] = field(default_factory=dict)
+
+
 class OnDemandState:
     """One shard in the path for one λ."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         self._work, self._scratch = work, scratch
-        key = "Gram matrices", work.cost
-        if key not in data.remembered:
-            data.remembered[key] = _gram_blocks(data, work.cost, scratch)
-        self._gram: Floats = data.remembered[key]
+        known = data.shared.of(_Grams).by_cost
+        if work.cost not in known:
+            known[work.cost] = _gram_blocks(data, work.cost, scratch)
+        self._gram = known[work.cost]
         scratch.share(self._gram)
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need
 
 _MOST_STATISTICS = 2  # times the documents' numbers: Gram matrices may take that much
@@ -41,8 +43,7 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     whole = kept == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + (n**2 if whole else 0))
     states = NUMBER * Q * (4 * n + 1 + _selected(n, k, whole))
-    need = shard_need(shape, 0.5, states, lasting)
-    return MemoryNeed(need.least, states, lasting, by_shards=True, algorithm=kept)
+    return replace(shard_need(shape, 0.5, states, lasting), algorithm=kept)
 
 
 def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
@@ -52,8 +53,7 @@ def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
-    need = shard_need(shape, 0.5, states, lasting)
-    return MemoryNeed(need.least, states, lasting, by_shards=True, algorithm="statistics")
+    return replace(shard_need(shape, 0.5, states, lasting), algorithm="statistics")
 
 
 def _selected(n: int, k: int, whole: bool) -> float:

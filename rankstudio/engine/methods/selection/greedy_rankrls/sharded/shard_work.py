@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, query_grams
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._gram_rows_kernel import products
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State
@@ -19,9 +22,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.selected_rows im
     SolvedRows,
 )
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.querywise.pair_cost.pair_rows import PairRows
-from rankstudio.engine.querywise.query_data import QueryData, centre, query_grams
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,13 @@ class Statistics(NamedTuple):
     gram: Floats
 
 
+@dataclass
+class _KnownStatistics:
+    """The statistics of a shard, by whether they are whole, and the cost."""
+
+    found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
+
+
 class GreedyState:
     """One shard in the path for one λ."""
 
@@ -112,10 +119,10 @@ class GreedyState:
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
         pivot, right, ev, vv, ee, *own = _cut(scratch.empty, blocks, shapes)
         self._state: State = pivot, right, ev, vv, ee
-        key = "greedy statistics", work.whole, work.cost
-        if key not in data.remembered:
-            data.remembered[key] = _statistics(data, work, scratch)
-        self._statistics: Statistics = data.remembered[key]
+        known, key = data.shared.of(_KnownStatistics).found, (work.whole, work.cost)
+        if key not in known:
+            known[key] = _statistics(data, work, scratch)
+        self._statistics = known[key]
         scratch.share(self._statistics.gram)
         gram = self._statistics.gram if work.whole else None
         self._rows: SelectedRows = rows(gram, work.regularization, own)

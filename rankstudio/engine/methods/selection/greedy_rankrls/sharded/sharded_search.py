@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
@@ -20,8 +23,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work impor
     Totals,
 )
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
-from rankstudio.engine.querywise.pair_cost.cost import PairCost
-from rankstudio.engine.steps import Step, WorkProgress
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 def sharded_path(
@@ -54,11 +57,16 @@ def sharded_path(
     work = GreedyWork(regularization, rules.k, whole, cost, delay(data.X.shape[1], rules.k, whole))
     with data.session(work) as session:
         search = ShardedSearch(session, work)
-        key = "greedy totals", work.whole, cost
-        if key not in data.remembered:
-            data.remembered[key] = (yield from search.ask(Totals()))[0]
-        yield from search.start(data.remembered[key])
+        (total,) = yield from once(data.shared.of(_Totals).found, (whole, cost), search.ask(Totals()))
+        yield from search.start(total)
         yield from forward(search, rules)
+
+
+@dataclass
+class _Totals:
+    """What :class:`Totals` asks for of some data, by whether statistics are whole, and the cost."""
+
+    found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
 
 class ShardedSearch:

@@ -1,0 +1,251 @@
+"""Compiled sweeps over the sorted scores of each query that add up over its pairs without listing them.
+
+A pair is (i, j) with y_i > y_j in one query; it is violated where s_i - s_j < margin. With the documents of
+a query sorted by score, those that violate with document k are a suffix (as the less relevant one) or a
+prefix (as the more relevant one) of the sorted documents, and both grow along the sweep. What is left is
+"how much of what was added has a lower label", which running sums answer for few labels and a Fenwick tree
+for many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import inlined, kernel
+
+SORTED = 200  # documents above which a query comes in sorted: NumPy's vector instructions sort it faster
+_SHORT = 80  # documents up to which insertion beats quicksort, all the more as the order is nearly right
+_FEW = 8  # labels up to which running sums beat a tree
+
+
+@inlined
+def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
+    """Add a value at a level."""
+    if n_levels <= _FEW:
+        # Labels come in no order: a choice of terms costs less than a loop whose end cannot be foreseen.
+        for above in range(1, n_levels):
+            sums[above] += value if above > level else 0.0
+    else:
+        i = level + 1
+        while i <= n_levels:
+            sums[i] += value
+            i += i & -i
+
+
+@inlined
+def _below(sums: Floats, n_levels: int, level: int) -> float:
+    """Return the sum of what was added at lower levels."""
+    if n_levels <= _FEW:
+        return float(sums[level])
+    total = 0.0
+    i = level
+    while i > 0:
+        total += sums[i]
+        i -= i & -i
+    return total
+
+
+@inlined
+def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
+    """Add one document and its score at a level; ``sums`` holds numbers and sums side by side."""
+    if n_levels <= _FEW:
+        for above in range(1, n_levels):
+            sums[above, 0] += 1.0 if above > level else 0.0
+            sums[above, 1] += score if above > level else 0.0
+    else:
+        i = level + 1
+        while i <= n_levels:
+            sums[i, 0] += 1.0
+            sums[i, 1] += score
+            i += i & -i
+
+
+@inlined
+def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
+    """Return the number of documents at lower levels and the sum of their scores."""
+    if n_levels <= _FEW:
+        return sums[level, 0], sums[level, 1]
+    number = total = 0.0
+    i = level
+    while i > 0:
+        number += sums[i, 0]
+        total += sums[i, 1]
+        i -= i & -i
+    return number, total
+
+
+@inlined
+def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
+    """Put ``order[begin:end]`` in ascending order of score, unless it is long and comes in sorted.
+
+    ``values`` receives the sorted scores.
+    """
+    if end - begin > SORTED:
+        for k in range(begin, end):
+            values[k - begin] = scores[order[k]]
+        return
+    if end - begin > _SHORT:
+        rows = order[begin:end].copy()
+        order[begin:end] = rows[np.argsort(scores[rows])]
+    for k in range(end - begin):
+        row = order[begin + k]
+        score = scores[row]
+        place = k
+        while place > 0 and values[place - 1] > score:
+            values[place] = values[place - 1]
+            order[begin + place] = order[begin + place - 1]
+            place -= 1
+        values[place] = score
+        order[begin + place] = row
+
+
+@kernel
+def arrange(
+    scores: Floats, ptr: Ints, margin: float, first: int, last: int, order: Ints, start: Ints, stop: Ints
+) -> None:
+    """Sort queries first … last - 1, and find who is within the margin.
+
+    For the document at sorted place k, the places from ``start[k]`` on hold the documents j with
+    s_k - s_j < margin, and the places before ``stop[k]`` those with s_j - s_k < margin. Both come from the
+    same rounded difference, so a pair is in both or in none.
+    """
+    values = np.empty(np.diff(ptr[first : last + 1]).max())
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        _sort(scores, order, begin, end, values)
+        size = end - begin
+        low = high = 0
+        for k in range(size):
+            score = values[k]
+            while low < size and score - values[low] >= margin:
+                low += 1
+            start[begin + k] = begin + low
+            while high < size and values[high] - score < margin:
+                high += 1
+            stop[begin + k] = begin + high
+
+
+@kernel
+def violations(
+    scores: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
+    first: int,
+    last: int,
+    counts: Floats,
+    sums: Floats,
+) -> None:
+    """Count each document's violated pairs and add up its partners' scores.
+
+    Row 0 of the results is over the less relevant partners, row 1 over the more relevant ones.
+    """
+    tree = np.empty((n_levels[first:last].max() + 1, 2))
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        n = n_levels[q]
+        tree[: n + 1] = 0.0
+        place = end
+        for k in range(end - 1, begin - 1, -1):
+            while place > start[k]:
+                place -= 1
+                row = order[place]
+                _add_both(tree, n, level[row], scores[row])
+            row = order[k]
+            counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
+        tree[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < stop[k]:
+                row = order[place]
+                # Levels counted from above: "lower" then means more relevant.
+                _add_both(tree, n, n - 1 - level[row], scores[row])
+                place += 1
+            row = order[k]
+            counts[1, row], sums[1, row] = _both_below(tree, n, n - 1 - level[row])
+
+
+@kernel
+def hinge(
+    scores: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    lower: Floats,
+    first: int,
+    last: int,
+    order: Ints,
+    slopes: Floats,
+) -> float:
+    """Sort queries first … last - 1, and find the hinge's subgradient and its number of violated pairs.
+
+    One walk up the sorted scores: ``place`` goes ahead of k, to the first document that is not within the
+    margin above k. A document that ``place`` comes to has left the documents before k a margin behind, and
+    violates with all lower labels but theirs; k, when its turn comes, is violated by the higher labels that
+    ``place`` has passed. The margin is asked for by the same rounded difference as in :func:`arrange`.
+    """
+    values = np.empty(np.diff(ptr[first : last + 1]).max())
+    most = n_levels[first:last].max() + 1
+    behind, inside = np.empty(most), np.empty(most)
+    violated = 0.0
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        _sort(scores, order, begin, end, values)
+        n = n_levels[q]
+        behind[: n + 1] = inside[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < end and values[place - begin] - values[k - begin] < 1.0:
+                row = order[place]
+                less = lower[row] - _below(behind, n, level[row])
+                slopes[row] = -less
+                violated += less
+                _add(inside, n, n - 1 - level[row], 1.0)
+                place += 1
+            row = order[k]
+            slopes[row] += _below(inside, n, n - 1 - level[row])
+            _add(behind, n, level[row], 1.0)
+    return violated
+
+
+@kernel
+def laplacian(
+    values: Floats,
+    degrees: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Compute each document's degree times its value minus the sum of its partners' values."""
+    tree = np.empty(n_levels[first:last].max() + 1)
+    for q in range(first, last):
+        begin, end = ptr[q], ptr[q + 1]
+        n = n_levels[q]
+        tree[: n + 1] = 0.0
+        place = end
+        for k in range(end - 1, begin - 1, -1):
+            while place > start[k]:
+                place -= 1
+                row = order[place]
+                _add(tree, n, level[row], values[row])
+            row = order[k]
+            out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
+        tree[: n + 1] = 0.0
+        place = begin
+        for k in range(begin, end):
+            while place < stop[k]:
+                row = order[place]
+                _add(tree, n, n - 1 - level[row], values[row])
+                place += 1
+            row = order[k]
+            out[row] -= _below(tree, n, n - 1 - level[row])

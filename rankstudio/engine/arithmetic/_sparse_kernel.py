@@ -1,0 +1,50 @@
+"""Compiled inner loops over sparse columns, whose entries come query by query."""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats, Indices, Ints
+from rankstudio.engine.support.jit import kernel
+
+
+@kernel
+def shift_columns(values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints) -> None:
+    """Subtract the first entry of a query from all of them, where a column has an entry in each of its rows.
+
+    In place. What is constant inside a query comes out as exactly 0, and centring changes nothing else.
+    """
+    for j in range(starts.shape[0] - 1):
+        first = starts[j]
+        while first < starts[j + 1]:
+            q = query[rows[first]]
+            last = first
+            while last < starts[j + 1] and rows[last] < ptr[q + 1]:
+                last += 1
+            if last - first == ptr[q + 1] - ptr[q]:
+                value = values[first]
+                for p in range(first, last):
+                    values[p] -= value
+            first = last
+
+
+@kernel
+def centred_squares(
+    values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints, out: Floats
+) -> None:
+    """Write the sum of each column's squares, centred inside queries, to ``out`` (n,)."""
+    for j in range(starts.shape[0] - 1):
+        out[j] = 0.0
+        first = starts[j]
+        while first < starts[j + 1]:
+            q = query[rows[first]]
+            size = ptr[q + 1] - ptr[q]
+            last, mean = first, 0.0
+            while last < starts[j + 1] and rows[last] < ptr[q + 1]:
+                mean += values[last]
+                last += 1
+            mean /= size
+            # What has no entry is 0, and -mean when centred.
+            square = (size - (last - first)) * mean * mean
+            for p in range(first, last):
+                square += (values[p] - mean) ** 2
+            out[j] += square
+            first = last

@@ -1,0 +1,91 @@
+"""Products with X^'X^, of features centred inside queries, without that matrix."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.threads import share
+
+_PARTS = 8  # sums of queries that are put together in a fixed order, whatever the number of threads
+
+
+class GramProduct(Protocol):
+    """What a solver that knows no matrix asks for.
+
+    Attributes
+    ----------
+    squares : ndarray of shape (n,)
+        The diagonal of X^'X^.
+    """
+
+    squares: Floats
+
+    def __call__(self, vector: Floats) -> Floats:
+        """Return X^'X^v, shape (n,)."""
+
+    def right(self, labels: Floats) -> Floats:
+        """Return X^'y^ for centred labels, shape (n,)."""
+
+
+class DenseGramProduct:
+    """Products with X^'X^ for dense features: O(mn)."""
+
+    def __init__(self, data: QueryData) -> None:
+        self._X = data.centred[0]
+        self.squares: Floats = np.einsum("ij,ij->j", self._X, self._X)
+
+    def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
+        product: Floats = (self._X @ vector) @ self._X
+        return product
+
+    def right(self, labels: Floats) -> Floats:  # noqa: D102 - of the protocol
+        product: Floats = labels @ self._X
+        return product
+
+
+class SparseGramProduct:
+    """Products with X^'X^ for sparse features: O(entries + n), on several threads with the same bits.
+
+    Parameters
+    ----------
+    data : SparseQueryData
+    executor : Executor or None
+        Threads to spread the queries over.
+    workers : int
+        How many they are.
+    """
+
+    def __init__(self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1) -> None:
+        self._rows = data.shifted.tocsr()
+        self._ptr, self._executor, self._workers = data.ptr, executor, workers
+        self.squares = data.squares
+        m = data.y.size
+        cuts = np.unique(np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))).tolist()
+        self._ranges = list(pairwise(cuts))
+        self._scores = np.empty(m)
+        self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
+
+    def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
+        from rankstudio.engine.arithmetic._gram_product_kernel import add_products  # noqa: PLC0415 - numba
+
+        rows, ptr = self._rows, self._ptr
+
+        def work(part: int) -> None:
+            out, (first, last) = self._parts[part], self._ranges[part]
+            out[:] = 0.0
+            add_products(rows.data, rows.indices, rows.indptr, ptr, vector, first, last, self._scores, out)
+
+        share(self._executor, self._workers, work, range(len(self._ranges)))
+        product: Floats = self._parts.sum(axis=0)
+        return product
+
+    def right(self, labels: Floats) -> Floats:  # noqa: D102 - of the protocol
+        product: Floats = self._rows.T @ labels
+        return product

@@ -1,0 +1,74 @@
+"""Which magnitudes of features the arithmetic of the methods carries, and the refusal of all others.
+
+What the methods form at most are sixth powers of a feature's values: the squared length of a Hessian X'X
+times a gradient X'r, in the conjugate gradients of a Newton step. With values of at most b that differ by at
+least d inside some query, or not at all, those lie between d⁶ and (2b)⁶. Doubles are normal from 2e-308 to
+2e308, so b = 1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over documents, features and
+pairs and for the weights λ and C. Gram matrices and sums of squares have all the more room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import release
+
+GREATEST = 1e30
+"""How great a value may be, whatever its sign."""
+LEAST_DIFFERENCE = 1e-30
+"""By how much the values of a feature differ at least inside the query where they differ most, if they do."""
+
+
+def column_name(column: int) -> str:
+    """Return what a feature is called of which nothing else is known."""
+    return f"column {column}"
+
+
+def check_magnitudes(
+    low: Floats, high: Floats, difference: Floats, name: Callable[[int], str] = column_name
+) -> None:
+    """Raise DatasetError for the first feature that the arithmetic cannot carry.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n,)
+        Least and greatest value of each feature.
+    difference : ndarray of shape (n,)
+        The greatest difference inside a query.
+    name : callable
+        From a column, counted from 0, to what the feature is called.
+    """
+    too_great = np.maximum(high, -low) > GREATEST
+    bad = too_great | ((difference > 0) & (difference < LEAST_DIFFERENCE))
+    if not bad.any():
+        return
+    column = int(np.argmax(bad))
+    expected = (
+        f"values from {-GREATEST:g} to {GREATEST:g}"
+        if too_great[column]
+        else f"differences of at least {LEAST_DIFFERENCE:g} inside some query, or none at all"
+    )
+    raise DatasetError(
+        f"Values of {name(column)}: expected {expected}, found values from {low[column]:g} to "
+        f"{high[column]:g}; their products exceed the floating-point range. Scale the feature."
+    )
+
+
+def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
+    """Check the magnitudes of features (m, n) of which query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn)."""
+    n = X.shape[1]
+    low, high, difference = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
+    for first, last in group_blocks(ptr, n):
+        rows, begins = X[ptr[first] : ptr[last]], ptr[first:last] - ptr[first]
+        lows, highs = np.minimum.reduceat(rows, begins), np.maximum.reduceat(rows, begins)
+        np.minimum(low, lows.min(axis=0), out=low)
+        np.maximum(high, highs.max(axis=0), out=high)
+        with np.errstate(over="ignore"):  # a difference of values that are refused anyway
+            np.maximum(difference, (highs - lows).max(axis=0), out=difference)
+        release(rows)
+    check_magnitudes(low, high, difference, name)

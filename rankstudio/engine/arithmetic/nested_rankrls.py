@@ -1,0 +1,157 @@
+"""RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
+
+Along a path that is known beforehand, the models with the first 1, 2, … k features share one Cholesky
+factorisation, because the leading block of a Cholesky factor is the factor of the leading block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Floats, Ints, unwritable
+from rankstudio.engine.support.blocks import VALUES, solve_lower
+
+
+class NestedFactor(NamedTuple):
+    """The factorisation that all models along an order share.
+
+    Attributes
+    ----------
+    coefs : ndarray of shape (k, n)
+        Their weights.
+    factor : ndarray of shape (k, k)
+        L.
+    along : ndarray of shape (k,)
+        z.
+    """
+
+    coefs: Floats
+    factor: Floats
+    along: Floats
+
+
+def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: float) -> NestedFactor:
+    """Learn RankRLS with the first feature of an order, the first two, and so on.
+
+    Parameters
+    ----------
+    gram, right : ndarray of shape (n, n) and (n,)
+        X^'X^ and X^'y^ of the training data.
+    order : ndarray of shape (k,)
+        Different columns.
+    regularization : float
+        λ > 0.
+
+    Notes
+    -----
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
+    times row i of L^-1 over i <= t, for all t at once. O(k³).
+    """
+    left = gram[np.ix_(order, order)]
+    left[np.diag_indices_from(left)] += regularization
+    factor = factorise(left, regularization)
+    inverse = solve_lower(factor, np.eye(order.size))
+    along = inverse @ right[order]
+    coefs = np.zeros((order.size, gram.shape[0]))
+    coefs[:, order] = _summed(along[:, None] * inverse)
+    return NestedFactor(coefs, factor, along)
+
+
+def left_out_errors(
+    data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
+) -> Floats:
+    """Return the errors of the models of :func:`nested_factor` on some queries that they were learned from.
+
+    Parameters
+    ----------
+    data : QueryData
+        The documents of the queries.
+    order, regularization
+        As of :func:`nested_factor`.
+    factor, along : ndarray
+        Of :class:`NestedFactor`.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The leave-query-out squared errors of the models, summed over documents: what greedy RankRLS minimises
+        (Pahikkala et al. 2010, eq. (7)).
+
+    Notes
+    -----
+    O(mk² + k sum_q min(|q|, k)²) time for queries of |q| documents, and O(mk) memory.
+    """
+    from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
+
+    rows, labels, ptr = _compressed(data, order)
+    # By columns in memory, so that the kernel reads one feature's documents side by side.
+    V = solve_lower(factor, rows.T).T
+    errors = np.zeros(order.size)
+    nested_errors(
+        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, 0, ptr.size - 1, errors
+    )
+    return errors
+
+
+@dataclass
+class _Compressed:
+    """The compressed rows of some data with the features of the last order, which every λ needs."""
+
+    order: tuple[int, ...] = ()
+    rows: tuple[Floats, Floats, Ints] | None = None
+
+
+def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return the rows with the features of an order, compressed; those of the last order are kept."""
+    last, wanted = data.shared.of(_Compressed), tuple(order.tolist())
+    if last.rows is None or last.order != wanted:
+        X, y = data.centred
+        last.order = wanted
+        last.rows = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
+    return last.rows
+
+
+def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return at most k + 1 rows a query with the same Gram matrix of [X y], and so the same errors."""
+    sizes, most = np.diff(ptr), X.shape[1] + 1
+    if sizes.max() <= most:
+        return X, y, ptr
+    both = np.column_stack((X, y))
+    parts = [both[first:last] for first, last in pairwise(ptr.tolist())]
+    both = np.vstack([np.linalg.qr(part, mode="r") if len(part) > most else part for part in parts])
+    shorter = np.append(0, np.cumsum(np.minimum(sizes, most)))
+    return np.ascontiguousarray(both[:, :-1]), np.ascontiguousarray(both[:, -1]), shorter
+
+
+def _summed(terms: Floats) -> Floats:
+    """Return the sums of the rows down to each."""
+    step = max(1, VALUES // len(terms))
+    for first in range(0, terms.shape[1], step):
+        part = terms[:, first : first + step]
+        np.cumsum(part, axis=0, out=part)
+    return terms
+
+
+def factorise(left: Floats, regularization: float) -> Floats:
+    """Return L with LL' = left, of which every pivot is at least λ."""
+    try:
+        return np.asarray(np.linalg.cholesky(left))
+    except np.linalg.LinAlgError:
+        return _clamped_cholesky(left, regularization)
+
+
+def _clamped_cholesky(left: Floats, least: float) -> Floats:
+    """Factorise with pivots of at least λ, which they would be without rounding."""
+    left = left.copy()
+    factor = np.zeros_like(left)
+    for i in range(left.shape[0]):
+        pivot = np.sqrt(max(left[i, i], least))
+        factor[i, i] = pivot
+        factor[i + 1 :, i] = left[i + 1 :, i] / pivot
+        left[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
+    return factor

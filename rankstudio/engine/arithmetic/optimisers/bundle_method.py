@@ -1,0 +1,171 @@
+"""Bundle method: the minimum of a convex loss of linear scores, found by cutting planes.
+
+Joachims 2006 and Teo et al. 2010 as in the thesis of Airola (2011), sections 2.3 and 4.2.2, with the line
+search and the cutting-plane point of Franc & Sonnenburg (2009). The one-slack structural support vector
+machine (Joachims, Finley & Yu 2009) is the same method: its constraints are planes under the mean loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.linear_scores import Tangent
+from rankstudio.engine.arithmetic.optimisers.cutting_planes import Planes
+from rankstudio.engine.arithmetic.optimisers.pair_problem import (
+    LineOfScores,
+    PairProblem,
+    PlaneProblem,
+    pair_problem,
+)
+from rankstudio.engine.arithmetic.optimisers.truncated_newton import (
+    OptimizerState,
+    close_enough,
+    minimise_hinge,
+)
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+_AHEAD = 0.1  # how far from the best point towards the model's minimum the next plane is taken
+_LINE_STEPS = 60  # of false position (Illinois): a bracket is down to rounding far earlier
+_LINE_SHARE = 0.1  # of what a line search has gained: less than that is left
+_FEW_PLANES = 20  # after which Newton steps are the faster way
+_FAR = 60.0  # from which on they are from the beginning
+
+
+def minimise_hinge_either_way(
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+) -> Iterator[OptimizerState | WorkProgress]:
+    """Minimise the hinge by a few cutting planes where C is small, and by Newton steps from there on.
+
+    Parameters and steps as for :func:`minimise_hinge_by_planes`.
+    """
+    now, taken = None, 0
+    for told in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+        yield told
+        if isinstance(told, WorkProgress):
+            continue
+        now, taken = told, taken + 1
+        if now.converged:
+            return
+    if taken < max_iter:
+        yield from minimise_hinge(problem, C, tol, max_iter - taken, now)
+
+
+def minimise_hinge_by_planes(
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
+) -> Iterator[OptimizerState | WorkProgress]:
+    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)).
+
+    Parameters and steps as for :func:`minimise_by_planes`.
+
+    Notes
+    -----
+    The planes are those of c and d of eq. (4.10), (4.11). O(mn + m log m) a plane and O(log m) times
+    O(m log m) for its line search.
+    """
+    return minimise_by_planes(pair_problem(problem), C, tol, max_iter, farthest)
+
+
+def minimise_by_planes(
+    problem: PlaneProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
+) -> Iterator[OptimizerState | WorkProgress]:
+    """Minimise P(w) = ½ w'w + C R(w) for a convex loss R of the scores that is never negative.
+
+    Parameters
+    ----------
+    problem : PlaneProblem
+        The scores of w, and R with its planes.
+    C : float
+        Greater than 0.
+    tol : float
+        Stop where the gap to the bundle's minimum is at most this share of P(w) and of P(0) - P(w).
+    max_iter : int
+        Cutting planes at most.
+    farthest : float
+        Give up, before the first step, where the first plane tells that there will be many: its minimum
+        w = C a is the solution where it reaches no margin, and ½ w'w beyond this multiple of C R(0) reaches
+        far more.
+
+    Yields
+    ------
+    OptimizerState
+        After each plane: the best point so far. Signs of life in between where the problem gives them.
+
+    Notes
+    -----
+    R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
+    of the planes is a lower bound of P. O(mn) and one loss a plane, and some more losses for its line search.
+    """
+    loss_at_zero = yield from problem.tangent_at_zero()
+    n, at_zero = problem.n_features, C * loss_at_zero.loss
+    planes = Planes(n)
+    here = _Point(np.zeros(n), np.zeros_like(loss_at_zero.slopes), loss_at_zero, at_zero)
+    lower, at = 0.0, loss_at_zero
+    for _ in range(max_iter):
+        plane = -C * problem.weigh(at.slopes)
+        if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
+            return
+        planes.add(plane, C * at.offset)
+        model, value = planes.minimum()
+        lower = max(lower, value)
+        towards = model - here.w
+        d = problem.scores(towards)
+        line = problem.line(here.scores, d)
+        t, new = yield from _line_search(line, C, here, towards, d)
+        # At the end of the way the next plane is the one at the best point, which may be known.
+        ahead = (1.0 - _AHEAD) * t + _AHEAD if t != 1.0 else t
+        known = new.tangent if t == 1.0 else None
+        at = (yield from line.tangent(ahead)) if known is None else known
+        here = replace(new, tangent=at) if t == 1.0 else new
+        gap = max(here.objective - lower, 0.0)
+        converged = close_enough(gap, here.objective, at_zero, tol)
+        yield OptimizerState(here.w, here.objective, gap, converged)
+        if converged:
+            return
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Weights (n,), what stands for their scores, the loss's plane, where it is known, and the objective."""
+
+    w: Floats
+    scores: Floats
+    tangent: Tangent | None
+    objective: float
+
+
+def _line_search(
+    line: LineOfScores, C: float, start: _Point, p: Floats, d: Floats
+) -> Waiting[tuple[float, _Point]]:
+    """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
+
+    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Returns t and
+    where that is; 0 and the start where nothing on the way is lower.
+    """
+    ww, wp, pp = float(start.w @ start.w), float(start.w @ p), float(p @ p)
+    best, best_t = start, 0.0
+    at_start = (yield from line.value(0.0)).slope if start.tangent is None else dot(start.tangent.slopes, d)
+    low, high, at_low, at_high = 0.0, 1.0, wp + C * at_start, np.inf
+    t, side = 1.0, 0
+    for _ in range(_LINE_STEPS):
+        here = yield from line.value(t)
+        objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * here.loss
+        slope = wp + t * pp + C * here.slope
+        if objective < best.objective:
+            best, best_t = _Point(start.w + t * p, start.scores + t * d, here.tangent, objective), t
+        if slope < 0.0:
+            low, at_low, at_high, side = t, slope, at_high * (0.5 if side < 0 else 1.0), -1
+        else:
+            high, at_high, at_low, side = t, slope, at_low * (0.5 if side > 0 else 1.0), 1
+        # What the objective can still fall by between here and the other end of the bracket.
+        left, width = abs(slope) * (high - low), high - low
+        if left <= _LINE_SHARE * (start.objective - best.objective) or width < 1e-9 or not at_low < at_high:
+            break
+        t = low - at_low / (at_high - at_low) * width
+        t = min(max(t, low + 0.01 * width), high - 0.01 * width)
+    return best_t, best

@@ -1,0 +1,74 @@
+"""Coordinate ascent on a ranking measure: one weight at a time, along a grid of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5)))
+"""Changes of a weight that are tried, of weights whose absolute values sum to 1: ±2^-11 … ±2^4."""
+
+
+class AscentSearch:
+    """The search along one weight of a linear model at a time, on a measure of the ranking.
+
+    Weights count in units of 1 over the feature's standard deviation inside queries, so that a step means
+    the same for every feature. A subclass knows the documents. Values are the greater the better.
+
+    Parameters
+    ----------
+    scale : ndarray of shape (n,)
+        The features' standard deviations inside queries.
+    """
+
+    def __init__(self, scale: Floats) -> None:
+        self.scale = scale
+        self.informative = np.flatnonzero(scale > 0)
+
+    def measured(self, coef: Floats) -> Waiting[float]:
+        """Return the value of one model (n,)."""
+        raise NotImplementedError
+
+    def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
+        """Return the value of a model (n,) with each of some changes of one weight."""
+        raise NotImplementedError
+
+    def normalise(self, coef: Floats) -> Floats:
+        """Return the same ranking's weights with absolute values, in units of 1 / scale, that sum to 1."""
+        total = float(np.abs(coef * self.scale).sum())
+        return coef / total if total > 0 else coef
+
+    def searching(self, coef: Floats, value: float, feature: int) -> Waiting[tuple[Floats, float]]:
+        """Search along one weight.
+
+        Returns
+        -------
+        coef, value
+            The best model found and its value; those given where none is better. Of equally good ones that
+            with the smallest change.
+        """
+        scale = self.scale[feature]
+        changes = np.append(STEPS / scale, -coef[feature])
+        changes = changes[np.argsort(np.abs(changes), kind="stable")]
+        found = yield from self.changed(coef, feature, changes)
+        best = coef.copy()
+        best[feature] += changes[int(np.argmax(found))]
+        if not best.any():
+            return coef, value
+        best = self.normalise(best)
+        # Measured again: the scores above were summed in another order, which may break ties another way.
+        better = yield from self.measured(best)
+        return (best, better) if better > value else (coef, value)
+
+    def sweeping(
+        self, coef: Floats, value: float, features: Iterable[int]
+    ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
+        """Search along some weights, one after the other; yield None after every weight."""
+        for feature in features:
+            coef, value = yield from self.searching(coef, value, feature)
+            yield None
+        return coef, value

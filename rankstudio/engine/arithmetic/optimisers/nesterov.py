@@ -1,0 +1,183 @@
+"""Accelerated gradients for FSMRank's objective, and the subgradient method it was compared with.
+
+Lai et al. 2013: objective (2), Algorithm 1 and section IV.E.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem, SmoothLoss, pair_problem
+from rankstudio.engine.arithmetic.pair_losses import SquaredHinge
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+
+_GROWTH = 2.0  # γ of Algorithm 1
+_MOST_DOUBLINGS = 100  # of the Lipschitz constant: 2^100 is beyond what any rounding asks for
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the optimiser stands.
+
+    Attributes
+    ----------
+    w : ndarray of shape (2n,)
+        Weights of the features and of their negatives, none negative.
+    objective : float
+    lipschitz : float
+        Estimate of the gradient's Lipschitz constant; NaN for the subgradient method, which has none.
+    """
+
+    w: Floats
+    objective: float
+    lipschitz: float
+
+
+class FSMObjective:
+    """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))², w >= 0 (2n,).
+
+    The features stand in x twice, the second time negated, so that all weights can be non-negative; A holds
+    the similarity four times. Weights with s_i = 0 are out: they stay 0.
+
+    Parameters
+    ----------
+    problem : LinearPairs or PairProblem
+        n features, centred inside each query.
+    similarity : ndarray of shape (n, n)
+    importance : ndarray of shape (2n,)
+        s.
+    lambda1, lambda2 : float
+        From 0 up.
+    """
+
+    def __init__(
+        self,
+        problem: LinearPairs | PairProblem,
+        similarity: Floats,
+        importance: Floats,
+        lambda1: float,
+        lambda2: float,
+    ) -> None:
+        self._problem = pair_problem(problem)
+        self.n = self._problem.n_features
+        self.similarity = similarity
+        self._lambda1 = lambda1
+        self.allowed = importance > 0.0
+        self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
+        self.bound = (4.0 + 2.0 * lambda1) * self.n
+
+    def scores(self, w: Floats) -> Floats:
+        """Return what stands for the scores of the documents."""
+        return self._problem.scores(w[: self.n] - w[self.n :])
+
+    def at(self, w: Floats, scores: Floats, slopes: bool = True) -> Waiting[tuple[float, SmoothLoss]]:
+        """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
+        loss = yield from self._problem.smooth(SquaredHinge(), scores, slopes)
+        self._p = max(1, (yield from self._problem.count()))
+        both = w[: self.n] + w[self.n :]
+        value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
+        return value, loss
+
+    def smooth(self, w: Floats, scores: Floats) -> tuple[float, Floats]:
+        """Return φ(w) and the slopes of its loss in the scores."""
+        value, loss = finish(self.at(w, scores))
+        return value, loss.slopes
+
+    def value(self, w: Floats) -> Waiting[float]:
+        """Return ψ(w)."""
+        smooth, _ = yield from self.at(w, self.scores(w), slopes=False)
+        return smooth + float(self.costs @ w)
+
+    def gradient(self, w: Floats, slopes: Floats) -> Floats:
+        """Return φ's gradient, shape (2n,), from the slopes of a loss that :meth:`at` returned."""
+        similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
+        inward = self._problem.weigh(slopes) / self._p
+        return np.concatenate((similar + inward, similar - inward))
+
+
+def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[Descent | WorkProgress]:
+    """Minimise ψ by Nesterov's method with Nemirovski's line search: Algorithm 1.
+
+    Parameters
+    ----------
+    objective : FSMObjective
+    tol : float
+        Stop where an iteration changes the objective by at most this share of it.
+    max_iter : int
+        T.
+
+    Yields
+    ------
+    Descent
+        After each iteration; signs of life in between where the problem gives them.
+
+    Notes
+    -----
+    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes one sweep over the sorted pairs
+    and the features at z, whose scores are combined from known ones, and one at w for each value of L tried.
+    """
+    w = z = np.zeros(2 * objective.n)
+    scores = scores_z = objective.scores(w)
+    alpha, lipschitz = 1.0, objective.bound / _GROWTH**10
+    before, _ = yield from objective.at(w, scores, slopes=False)
+    for _ in range(max_iter):
+        value_z, at_z = yield from objective.at(z, scores_z)
+        g = objective.gradient(z, at_z.slopes)
+        for _ in range(_MOST_DOUBLINGS):
+            new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
+            new_scores = objective.scores(new)
+            value, at_new = yield from objective.at(new, new_scores, slopes=False)
+            step = new - z
+            allowance = _rounding(at_z.largest) + _rounding(at_new.largest)
+            if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
+                break
+            lipschitz *= _GROWTH
+        now = value + float(objective.costs @ new)
+        yield Descent(new, now, lipschitz)
+        if abs(now - before) <= tol * abs(before):
+            return
+        before = now
+        alpha, last = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha)), alpha
+        push = (last - 1.0) / alpha
+        z, scores_z = new + push * (new - w), new_scores + push * (new_scores - scores)
+        w, scores = new, new_scores
+
+
+def _rounding(largest: float) -> float:
+    """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
+
+    Rounding is no reason to shorten the steps: without this the line search never ends near the minimum.
+    """
+    return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
+
+
+def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | WorkProgress]:
+    """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
+
+    The paper tells of its baseline only that the objective converges as O(1/sqrt(T)); these are the plainest
+    steps with that rate.
+
+    Yields
+    ------
+    Descent
+        After each iteration: the best weights so far, for a step may lead upwards.
+    """
+    w = np.zeros(2 * objective.n)
+    value, at = yield from objective.at(w, objective.scores(w))
+    best = Descent(w, value, float("nan"))
+    for t in range(1, max_iter + 1):
+        g = np.where(objective.allowed, objective.gradient(w, at.slopes) + objective.costs, 0.0)
+        before, w = w, np.maximum(w - g / np.sqrt(t), 0.0)
+        if (w == before).all():  # which only a minimum is
+            yield best
+            return
+        smooth, at = yield from objective.at(w, objective.scores(w))
+        value = smooth + float(objective.costs @ w)
+        if value < best.objective:
+            best = Descent(w, value, float("nan"))
+        yield best

@@ -1,0 +1,249 @@
+"""What optimisers ask of losses of linear scores, whether the documents are in memory or in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.linear_scores import Tangent
+from rankstudio.engine.arithmetic.pair_losses import PairLoss, Smooth
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+State = TypeVar("State")
+DENSE = 1_000
+"""Features up to which an optimiser keeps a matrix of them, and not only its diagonal."""
+SMALL = 256
+"""Features up to which one thread is best for such a matrix."""
+_SAMPLE = 4_096  # documents from which the matrix is estimated, at least
+
+
+class SmoothLoss(Protocol):
+    """A differentiable pairwise loss at some scores; see :class:`Smooth`."""
+
+    @property
+    def loss(self) -> float:
+        """Its value."""
+
+    @property
+    def slopes(self) -> Floats:
+        """Its gradient in the scores, as a problem stands for it."""
+
+    @property
+    def bend(self) -> float:
+        """Second derivative of the loss of one of the curved pairs."""
+
+    @property
+    def n_curved(self) -> int:
+        """How many pairs have a second derivative."""
+
+    @property
+    def hinges(self) -> tuple[float, float]:
+        """The two hinges whose squares it is the difference of; the second is 0 where there is one."""
+
+    @property
+    def largest(self) -> float:
+        """The greatest magnitude of a score."""
+
+    def slope(self, direction: Floats) -> float:
+        """Return the derivative along a direction of the scores."""
+
+
+class LinearProblem(Protocol):
+    """Scores that are linear in the features.
+
+    What stands for a vector of scores, or of slopes, one a document, is the problem's own business: the
+    vector itself, or, where documents are in shards, the weights w (n,) that give the scores, and the sum
+    X'slopes (n,). Sums and multiples of either, and the inner product of both, are then the same as those of
+    the vectors.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+
+    def scores(self, w: Floats) -> Floats:
+        """Return what stands for the scores of weights (n,)."""
+
+    def weigh(self, slopes: Floats) -> Floats:
+        """Return the sum X'slopes (n,) of what stands for slopes."""
+
+
+@dataclass(frozen=True, eq=False)
+class LineValue:
+    """A loss at a point of a line.
+
+    Attributes
+    ----------
+    loss : float
+    slope : float
+        Its derivative along the line.
+    tangent : Tangent or None
+        The plane there, where it has come with them.
+    """
+
+    loss: float
+    slope: float
+    tangent: Tangent | None
+
+
+class LineOfScores(Protocol):
+    """A convex loss at scores + t d for some t."""
+
+    def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss and its derivative in t."""
+
+    def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the plane."""
+
+
+class PlaneProblem(LinearProblem, Protocol):
+    """A convex loss of linear scores, and the planes that touch it."""
+
+    def line(self, scores: Floats, d: Floats) -> LineOfScores:
+        """Return the loss along a line."""
+
+    def tangent(self, scores: Floats) -> Waiting[Tangent]:
+        """Return the plane at some scores."""
+
+    def tangent_at_zero(self) -> Waiting[Tangent]:
+        """Return the plane where all scores are 0, which may be known without looking."""
+
+
+class PairProblem(PlaneProblem, Protocol):
+    """Pairwise losses of linear scores; the planes are those of the hinge."""
+
+    def narrowed(self, columns: Sequence[int]) -> PairProblem:
+        """Return the same pairs with some of the features."""
+
+    def count(self) -> Waiting[float]:
+        """Return how many pairs there are, or what they weigh."""
+
+    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SmoothLoss]:
+        """Return a loss at some scores; without slopes it may have none."""
+
+    def curvature(self, at: Any, v: Floats) -> Waiting[Floats]:
+        """Return the Hessian in w of a loss times v (n,), where :meth:`smooth` has been."""
+
+    def bending(self, at: Any, direction: Floats) -> Waiting[float]:
+        """Return the second derivative of a loss along a direction of the scores."""
+
+    def degree_gram(self) -> Waiting[Floats]:
+        """Return the sum of degree_i x_i x_i', estimated from a sample: (n, n), or its diagonal (n,).
+
+        The degree of a document is in how many pairs it is, x is centred inside queries. The diagonal is for
+        more than ``DENSE`` features.
+        """
+
+
+class TangentLine:
+    """A convex loss along a line, as its planes tell it.
+
+    Parameters
+    ----------
+    problem : PlaneProblem
+    scores, d : ndarray
+        Where t is 0, and the direction.
+    """
+
+    def __init__(self, problem: PlaneProblem, scores: Floats, d: Floats) -> None:
+        self._problem, self._scores, self._d = problem, scores, d
+
+    def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss and its derivative in t."""
+        tangent = yield from self.tangent(t)
+        return LineValue(tangent.loss, dot(tangent.slopes, self._d), tangent)
+
+    def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the plane."""
+        return (yield from self._problem.tangent(self._scores + t * self._d))
+
+
+class LocalPairs:
+    """The pairs of documents in memory, as a :class:`PairProblem`: its generators return at once."""
+
+    def __init__(self, problem: LinearPairs) -> None:
+        self._problem, self._pairs = problem, problem.pairs
+        self.n_features = problem.X.shape[1]
+        self.scores, self.weigh = problem.scores, problem.weigh
+
+    def narrowed(self, columns: Sequence[int]) -> LocalPairs:
+        """Return the same pairs with some of the features."""
+        return LocalPairs(LinearPairs(np.ascontiguousarray(self._problem.X[:, columns]), self._pairs))
+
+    def line(self, scores: Floats, d: Floats) -> LineOfScores:
+        """Return the hinge along a line; see :class:`PlaneProblem`."""
+        return TangentLine(self, scores, d)
+
+    def count(self) -> Waiting[float]:
+        """Return how many pairs there are; see :class:`PairProblem`."""
+        yield from ()
+        return self._pairs.n_pairs
+
+    def tangent(self, scores: Floats) -> Waiting[Tangent]:
+        """Return the hinge's plane; see :class:`PlaneProblem`."""
+        yield from ()
+        return self._pairs.hinge(scores)
+
+    def tangent_at_zero(self) -> Waiting[Tangent]:
+        """Return the hinge's plane at 0; see :class:`PlaneProblem`."""
+        yield from ()
+        return self._pairs.hinge_at_zero
+
+    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[Smooth]:
+        """Return a loss at some scores; see :class:`PairProblem`."""
+        yield from ()
+        return loss(self._pairs, scores)
+
+    def curvature(self, at: Smooth, v: Floats) -> Waiting[Floats]:
+        """Return a product with the Hessian; see :class:`PairProblem`."""
+        yield from ()
+        return self._problem.curvature(at, v)
+
+    def bending(self, at: Smooth, direction: Floats) -> Waiting[float]:
+        """Return a second derivative; see :class:`PairProblem`."""
+        yield from ()
+        return at.bending(direction)
+
+    def degree_gram(self) -> Waiting[Floats]:
+        """Return the estimate from some random documents; see :class:`PairProblem`."""
+        yield from ()
+        m, n = self._problem.X.shape
+        size = min(m, max(_SAMPLE, 8 * n))
+        rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
+        sample = self._problem.centred(rows) * np.sqrt((m / size) * self._pairs.degrees[rows])[:, None]
+        return gram_or_diagonal(sample)
+
+
+def gram_or_diagonal(sample: Floats) -> Floats:
+    """Return X'X (n, n) of some rows, or its diagonal (n,) for more than ``DENSE`` features."""
+    n = sample.shape[1]
+    if n > DENSE:
+        return np.asarray(np.einsum("ij,ij->j", sample, sample))
+    # Small products do not gain from BLAS's threads, and lose much where those wait for a busy processor.
+    with STEADY if n <= SMALL else nullcontext():
+        return np.asarray(sample.T @ sample)
+
+
+def pair_problem(problem: LinearPairs | PairProblem) -> PairProblem:
+    """Return a problem as one that can be waited for."""
+    return LocalPairs(problem) if isinstance(problem, LinearPairs) else problem
+
+
+def solution(descent: Iterator[State | WorkProgress]) -> Waiting[State]:
+    """Let an optimiser come to its end, and return its last state."""
+    last: State | None = None
+    for told in descent:
+        if isinstance(told, WorkProgress):
+            yield told
+        else:
+            last = told
+    assert last is not None  # optimisers take at least one step
+    return last

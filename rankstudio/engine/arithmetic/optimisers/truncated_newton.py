@@ -1,0 +1,301 @@
+"""Truncated Newton for pairwise hinge losses (Chapelle & Keerthi 2010), without a list of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.pair_problem import (
+    SMALL,
+    PairProblem,
+    SmoothLoss,
+    pair_problem,
+)
+from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+Inverse = Callable[[float, Floats], Floats]
+
+_LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
+_ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
+_WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
+_NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, with their rounding
+
+
+@dataclass(frozen=True, eq=False)
+class OptimizerState:
+    """Where an optimiser stands.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+    objective : float
+        At w.
+    gap : float
+        The objective is at most this much above its minimum.
+    converged : bool
+    """
+
+    w: Floats
+    objective: float
+    gap: float
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights, their scores, and C times the loss there with its derivatives.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+    scores : ndarray
+        What stands for its scores.
+    smooth : SmoothLoss
+    gradient : ndarray of shape (n,)
+        Of ½ w'w + C loss.
+    """
+
+    w: Floats
+    scores: Floats
+    smooth: SmoothLoss
+    gradient: Floats
+
+
+def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
+    """Tell whether a gap is small beside both the objective and what has been gained over w = 0.
+
+    The second is what a small C asks for: there the objective is nearly that of w = 0 whatever w is.
+    """
+    return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
+
+
+def minimise_squared_hinge(
+    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+) -> Iterator[OptimizerState | WorkProgress]:
+    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j))².
+
+    Parameters
+    ----------
+    problem : LinearPairs or PairProblem
+    C : float
+        Greater than 0.
+    tol : float
+        Stop where the duality gap is at most this share of P(w) and of P(0) - P(w).
+    max_iter : int
+        Newton steps at most.
+
+    Yields
+    ------
+    OptimizerState
+        After each Newton step; signs of life in between where the problem gives them.
+
+    Notes
+    -----
+    The dual variables that belong to w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual, and its
+    value there is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the duality gap.
+
+    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
+    """
+    problem = pair_problem(problem)
+    at_zero = C * (yield from problem.count())
+    start = np.zeros(problem.n_features)
+    inverse = yield from preconditioner(problem)
+    number = 0
+    for point in descend(problem, C, SquaredHinge(), start, inverse):
+        if isinstance(point, WorkProgress):
+            yield point
+            continue
+        number += 1
+        objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
+        gap = 0.5 * float(point.gradient @ point.gradient)
+        converged = close_enough(gap, objective, at_zero, tol)
+        yield OptimizerState(point.w, objective, gap, converged)
+        if converged or number == max_iter:
+            return
+
+
+def minimise_hinge(
+    problem: LinearPairs | PairProblem,
+    C: float,
+    tol: float,
+    max_iter: int,
+    start: OptimizerState | None = None,
+) -> Iterator[OptimizerState | WorkProgress]:
+    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) by smoothing it less and less.
+
+    Parameters and steps as for :func:`minimise_squared_hinge`; ``start`` is where to go on from.
+
+    Notes
+    -----
+    The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the hinge itself, so every
+    step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a true duality gap. The gap left by
+    the smoothing falls with the square of its width, from which the next width is taken. D divides sums of
+    hinges by the width, so that the gap is true to their rounding over it.
+    """
+    problem = pair_problem(problem)
+    at_zero = C * (yield from problem.count())
+    w, width, taken = np.zeros(problem.n_features), _WIDEST, 0
+    best, lower = (at_zero, w), 0.0
+    if start is not None:
+        w, width = start.w, _WIDEST / 10
+        best, lower = (start.objective, w), start.objective - start.gap
+    inverse = yield from preconditioner(problem)
+    while taken < max_iter:
+        for point in descend(problem, C, SmoothedHinge(width), w, inverse):
+            if isinstance(point, WorkProgress):
+                yield point
+                continue
+            taken += 1
+            w = point.w
+            primal, dual = _hinge_bounds(point, C, width)
+            best, lower = min(best, (primal, w), key=_first), max(lower, dual)
+            gap = max(best[0] - lower, 0.0)
+            converged = close_enough(gap, best[0], at_zero, tol)
+            yield OptimizerState(best[1], best[0], gap, converged)
+            if converged:
+                return
+            if taken == max_iter or 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual):
+                break
+        if width <= _NARROWEST:
+            return
+        wanted = 0.5 * tol * min(best[0], at_zero - best[0])
+        width = max(
+            width * float(np.clip(np.sqrt(wanted / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
+        )
+
+
+def _first(pair: tuple[float, Floats]) -> float:
+    return pair[0]
+
+
+def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
+    """Return the hinge objective P and the dual value D of the smoothed hinge's derivatives."""
+    hinge, inner = point.smooth.hinges
+    total = (hinge - inner) / width  # of the derivatives of the pairs' losses
+    along = point.w - point.gradient
+    return 0.5 * float(point.w @ point.w) + C * hinge, C * total - 0.5 * float(along @ along)
+
+
+def descend(
+    problem: PairProblem, C: float, loss: PairLoss, w: Floats, inverse: Inverse
+) -> Iterator[Point | WorkProgress]:
+    """Take Newton steps for ½ w'w + C loss(Xw), from w on, until rounding stops them.
+
+    Conjugate gradients, preconditioned, solve for each step as well as the distance to the minimum deserves.
+    """
+    scores = problem.scores(w)
+    point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
+    first = previous = float(np.linalg.norm(point.gradient))
+    while True:
+        norm = float(np.linalg.norm(point.gradient))
+        if norm == 0.0:
+            yield point
+            return
+        accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
+        previous = norm
+        direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
+        moved = yield from _line_search(problem, C, loss, point, direction)
+        if moved is None:
+            yield point
+            return
+        point = moved
+        yield point
+
+
+def _point(problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats) -> Point:
+    return Point(w, scores, smooth, w + C * problem.weigh(smooth.slopes))
+
+
+def _line_search(
+    problem: PairProblem, C: float, loss: PairLoss, start: Point, p: Floats
+) -> Waiting[Point | None]:
+    """Return a point along p where the objective is lower and nearly level; None where there is none.
+
+    The objective along a line is convex and piecewise quadratic: Newton's method on its slope, kept inside
+    the bracket, which needs the scores of the direction once and no features after that.
+    """
+    slope = float(start.gradient @ p)
+    if not slope < 0.0:
+        return None
+    d = problem.scores(p)
+    wp, pp = float(start.w @ p), float(p @ p)
+    low, high, t = 0.0, np.inf, 1.0
+    best = None
+    for _ in range(_LINE_STEPS):
+        scores = start.scores + t * d
+        smooth = yield from problem.smooth(loss, scores)
+        here = wp + t * pp + C * smooth.slope(d)
+        # The slope tells lower from higher where the objective itself is all rounding.
+        if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
+            best = (t, smooth, scores)
+            if abs(here) <= 0.25 * abs(slope):
+                break
+        if here < 0.0:
+            low = t
+        else:
+            high = t
+        t -= here / (pp + C * (yield from problem.bending(smooth, d)))
+        if not low < t < high:
+            t = 2.0 * low if high == np.inf else 0.5 * (low + high)
+        if high - low <= 1e-12 * high:
+            break
+    if best is None:
+        return None
+    t, smooth, scores = best
+    return _point(problem, C, start.w + t * p, smooth, scores)
+
+
+def _newton_direction(
+    problem: PairProblem, C: float, point: Point, inverse: Inverse, accuracy: float
+) -> Waiting[Floats]:
+    """Solve H p = -gradient by preconditioned conjugate gradients, to a relative residual."""
+    smooth = point.smooth
+    share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
+    p = np.zeros_like(point.w)
+    residual = -point.gradient
+    z = inverse(share, residual)
+    rz = float(residual @ z)
+    enough = accuracy**2 * rz
+    direction = z
+    for _ in range(2 * p.size + 10):
+        if not rz > enough:
+            break
+        bent = direction + C * (yield from problem.curvature(smooth, direction))
+        curved = float(direction @ bent)
+        if not curved > 0.0:  # nothing left but rounding, as with C x² beyond the square of its inverse
+            break
+        length = rz / curved
+        p += length * direction
+        residual -= length * bent
+        z = inverse(share, residual)
+        rz, before = float(residual @ z), rz
+        direction = z + (rz / before) * direction
+    return p
+
+
+def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
+    """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
+
+    This is the Hessian with the curved pairs spread evenly over all pairs, a times as much as each of them.
+    With x centred inside each query, that sum is within a factor of 2 of the sum over all pairs of
+    (x_i - x_j)(x_i - x_j)' where a query's documents have different labels. One decomposition serves all a.
+    """
+    gram = yield from problem.degree_gram()
+    if gram.ndim == 1:
+        return lambda a, r: r / (1.0 + a * gram)
+    with STEADY if problem.n_features <= SMALL else nullcontext():
+        values, vectors = np.linalg.eigh(gram)
+    values = np.maximum(values, 0.0)
+
+    def solve(a: float, r: Floats) -> Floats:
+        solved: Floats = vectors @ ((vectors.T @ r) / (1.0 + a * values))
+        return solved
+
+    return solve

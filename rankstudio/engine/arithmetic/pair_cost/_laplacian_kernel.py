@@ -1,0 +1,120 @@
+"""Compiled Gaussian elimination of Laplacians: triangular factors of the preferences of queries.
+
+A Laplacian is its graph: eliminating document i adds w_ij w_ik / sum_l w_il to the weight between others j
+and k. Nothing is ever subtracted, so that each weight keeps its digits, however different they are
+(Grassmann, Taksar and Heyman 1985). Row i of the factor sums weighted differences of document i to
+later ones.
+"""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import fused
+
+
+@fused
+def eliminate(
+    ptr: Ints,
+    edges: Ints,
+    winner: Ints,
+    loser: Ints,
+    scale: Floats,
+    target: Floats,
+    starts: Ints,
+    factor: Floats,
+    targets: Floats,
+    scores: Floats,
+    rest: Floats,
+) -> None:
+    """Compute the factors of the queries.
+
+    Parameters
+    ----------
+    ptr, edges : ndarray of shape (Q + 1,)
+        Query q has the documents ``ptr[q]:ptr[q + 1]`` and the preferences ``edges[q]:edges[q + 1]``.
+    winner, loser : ndarray of shape (l,)
+        Documents.
+    scale, target : ndarray of shape (l,)
+        The loss of scores s is the sum of (target - scale (s_winner - s_loser))².
+    starts : ndarray of shape (m,)
+        Where the entries of each document of these queries begin in `factor`: as many as later documents of
+        its query.
+    factor : ndarray, all 0
+        Is given the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
+    targets : ndarray of shape (m,)
+        Is given those of the rows; NaN where a document has no row: nothing binds it to later ones.
+    scores : ndarray of shape (m,)
+        Is given scores of least loss.
+    rest : ndarray of shape (Q,)
+        Is given the root of the loss that no scores take away.
+    """
+    for q in range(ptr.size - 1):
+        begin, end = ptr[q], ptr[q + 1]
+        for i in range(begin, end):
+            targets[i] = 0.0
+        for e in range(edges[q], edges[q + 1]):
+            a, b = winner[e], loser[e]
+            i, j = min(a, b), max(a, b)
+            # The Laplacian's weight of the edge, and the right side of the normal equations.
+            factor[starts[i] + j - i - 1] += scale[e] * scale[e]
+            targets[a] += scale[e] * target[e]
+            targets[b] -= scale[e] * target[e]
+        for i in range(begin, end):
+            row, total = starts[i] - i - 1, 0.0
+            for j in range(i + 1, end):
+                total += factor[row + j]
+            if total == 0.0:  # the last document of a component: its score is free
+                targets[i] = float("nan")
+                continue
+            value, root = targets[i], total**0.5
+            for j in range(i + 1, end):
+                part = factor[row + j] / total
+                if part == 0.0:
+                    continue
+                targets[j] += part * value
+                other = starts[j] - j - 1
+                for k in range(j + 1, end):  # w_jk + w_ij w_ik / total: a sum of positive numbers
+                    factor[other + k] += part * factor[row + k]
+            for j in range(i + 1, end):
+                factor[row + j] /= root
+            targets[i] = value / root
+        for i in range(end - 1, begin - 1, -1):  # back substitution: each row has later documents only
+            scores[i] = 0.0
+            if targets[i] == targets[i]:  # not NaN
+                row, total, value = starts[i] - i - 1, 0.0, targets[i]
+                for j in range(i + 1, end):
+                    total += factor[row + j]
+                    value += factor[row + j] * scores[j]
+                scores[i] = value / total
+        loss = 0.0
+        for e in range(edges[q], edges[q + 1]):
+            error = target[e] - scale[e] * (scores[winner[e]] - scores[loser[e]])
+            loss += error * error
+        rest[q] = loss**0.5
+
+
+@fused
+def multiply(X: Floats, ptr: Ints, starts: Ints, factor: Floats, place: Ints, out: Floats) -> None:
+    """Compute the rows of the queries: sum_j e_ij (x_i - x_j), so that constants give 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        One row for each document.
+    ptr, starts, factor
+        As of :func:`eliminate`.
+    place : ndarray of shape (m,)
+        Which row of `out` is that of each document; -1 where there is none.
+    out : ndarray of shape (r, n), all 0
+    """
+    for q in range(ptr.size - 1):
+        end = ptr[q + 1]
+        for i in range(ptr[q], end):
+            if place[i] < 0:
+                continue
+            row = out[place[i]]
+            for j in range(i + 1, end):
+                entry = factor[starts[i] + j - i - 1]
+                if entry != 0.0:
+                    for f in range(row.size):
+                        row[f] += entry * (X[i, f] - X[j, f])

@@ -1,0 +1,183 @@
+"""The pairs of labels as few rows: between classes of documents with equal labels a pair weighs the same.
+
+With n_c documents of class c in a query, their means m_c, and the weight ω_cd of a pair between classes c and
+d, the sum over all pairs of ω (z_cd - f_i + f_j)² falls into two parts,
+
+    sum_c d_c sum_{i in c} (f_i - m_c)²  +  sum_{c > d} ω_cd n_c n_d (z_cd - m_c + m_d)²
+
+with d_c = sum_d ω_cd n_d, so that centred documents and as many rows as there are classes say all. No list of
+pairs is made.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import centre
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.support import memory
+
+Rows = tuple[Floats, Floats, Ints]
+
+
+def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
+    """Return rows of which the squared errors are the loss of all pairs inside queries.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Features, grouped by query.
+    y : ndarray of shape (m,)
+        Labels.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    cost : PairCost
+
+    Returns
+    -------
+    rows : ndarray of shape (M, n)
+        S_q X_q for each query, where S_q'S_q is M_q M_q' of Pahikkala et al. (2009), eq. (12); linear in X.
+    targets : ndarray of shape (M,)
+        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||² is the loss of query q.
+    row_ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one and at most |q| + r + 1 for r labels.
+
+    Raises
+    ------
+    DatasetError
+        For the cost "inverse" of labels that all but coincide.
+    OutOfMemoryError
+        For the cost "inverse" of so many labels in a query that their r² weights do not fit.
+
+    Notes
+    -----
+    O(mn + m log m), and for "inverse" O(r³ + r² n) for each query.
+    """
+    sizes = np.diff(ptr)
+    query = np.repeat(np.arange(sizes.size), sizes)
+    if cost.ties:
+        scale = tied_scale(ptr, cost)
+        return centre(X, ptr) * scale[:, None], centre(y[:, None], ptr)[:, 0] * scale, ptr
+    order = np.lexsort((y, query))
+    starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
+    starts = np.union1d(starts, ptr[:-1])
+    classes = _Classes(y[order][starts], np.diff(np.append(starts, y.size)), query[starts], sizes)
+    # Shifted by a query's first row, so that a feature that is constant there is exactly 0 in all rows.
+    values = np.column_stack((X, y))
+    values -= values[ptr[:-1]][query]
+    values = values[order]
+    if cost.cost == "unit":
+        values[:, -1] = np.repeat(classes.surplus, classes.counts)
+    means = np.add.reduceat(values, starts, axis=0) / classes.counts[:, None]
+    if cost.cost == "inverse":
+        degrees, between = _inverse(means, classes, cost)
+    else:
+        whole = sizes[classes.query]
+        middle = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
+        degrees = (whole - classes.counts).astype(np.float64)
+        between = (means - middle[classes.query]) * np.sqrt(whole * classes.counts)[:, None]
+    parts, owners = [between], [classes.query]
+    inside = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
+    if inside.any():
+        within = (
+            centre(values, np.append(starts, y.size)) * np.sqrt(np.repeat(degrees, classes.counts))[:, None]
+        )
+        parts.append(within[inside])
+        owners.append(query[inside])
+    if cost.cost == "unit":
+        parts.append(np.zeros((sizes.size, values.shape[1])))
+        # What no scores can make good: N'N less what the classes' targets have of it.
+        fitted = np.add.reduceat(between[:, -1] ** 2, np.searchsorted(classes.query, np.arange(sizes.size)))
+        parts[-1][:, -1] = np.sqrt(np.maximum(classes.n_pairs - fitted, 0.0))
+        owners.append(np.arange(sizes.size))
+    owner = np.concatenate(owners)
+    rows = np.concatenate(parts)[np.argsort(owner, kind="stable")]
+    row_ptr = np.append(0, np.cumsum(np.bincount(owner, minlength=sizes.size))).astype(np.int64)
+    share = np.sqrt(_shares(cost, sizes, classes.n_pairs))
+    rows *= np.repeat(share, np.diff(row_ptr))[:, None]
+    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1]), row_ptr
+
+
+def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
+    """Return by what each centred document is multiplied where tied pairs count, whatever the labels (m,)."""
+    sizes = np.diff(ptr)
+    query = np.repeat(np.arange(sizes.size), sizes)
+    scale: Floats = np.sqrt(sizes * _shares(cost, sizes, sizes * (sizes - 1) / 2))[query]
+    return scale
+
+
+class _Classes:
+    """The classes of documents with equal labels of all queries, ascending inside each.
+
+    Attributes
+    ----------
+    labels, counts, query : ndarray of shape (C,)
+        Label, number of documents and query of each class.
+    sizes : ndarray of shape (Q,)
+        Documents of each query.
+    """
+
+    def __init__(self, labels: Floats, counts: Ints, query: Ints, sizes: Ints) -> None:
+        self.labels, self.counts, self.query, self.sizes = labels, counts, query, sizes
+        self.ptr = np.append(np.searchsorted(query, np.arange(sizes.size)), query.size)
+
+    @property
+    def n_pairs(self) -> Floats:
+        """Pairs with different labels of each query, shape (Q,)."""
+        squares = np.add.reduceat(self.counts.astype(np.float64) ** 2, self.ptr[:-1])
+        pairs: Floats = (self.sizes.astype(np.float64) ** 2 - squares) / 2
+        return pairs
+
+    @property
+    def surplus(self) -> Floats:
+        """By how many more documents a class beats than beat it, over the query's, shape (C,).
+
+        These are the scores closest to a difference of 1 between all pairs.
+        """
+        upto = np.cumsum(self.counts)
+        before = upto - self.counts - (np.append(0, np.cumsum(self.sizes))[self.query])
+        whole = self.sizes[self.query]
+        surplus: Floats = (2 * before + self.counts - whole) / whole
+        return surplus
+
+
+def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, Floats]:
+    """Return the degree of each class, and the rows between the classes of a query, for general weights.
+
+    The Laplacian of the classes without the last one is positive definite, CC'; as differences of means are
+    all that counts, C'(m_c - m_last) are the rows. One row of zeros keeps the number of the classes.
+    """
+    degrees, between = np.empty(len(means)), np.zeros_like(means)
+    most = int(np.diff(classes.ptr).max())
+    if 32.0 * most**2 > (free := memory.available()):
+        raise OutOfMemoryError(
+            f"The cost inverse with {most:,} different labels in a query needs "
+            f"{memory.size(32.0 * most**2)} of memory, and {memory.size(free)} are free. Use the cost "
+            "magnitude or unit."
+        )
+    for first, last in pairwise(classes.ptr.tolist()):
+        weights, _ = cost.between(classes.labels[first:last])
+        counts = classes.counts[first:last].astype(np.float64)
+        degrees[first:last] = weights @ counts
+        if last - first > 1:
+            left = -weights * np.outer(counts, counts)
+            np.fill_diagonal(left, counts * degrees[first:last])
+            factor = np.linalg.cholesky(left[:-1, :-1])
+            between[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
+    return degrees, between
+
+
+def _shares(cost: PairCost, sizes: Ints, n_pairs: Floats) -> Floats:
+    """Return by what the loss of each query is multiplied, shape (Q,)."""
+    return shares(cost.weighting, sizes, n_pairs)
+
+
+def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
+    """Return by what the loss of each query is multiplied, 0 for a query without pairs, shape (Q,)."""
+    divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[weighting].astype(np.float64)
+    inverse: Floats = np.divide(1.0, divisor, out=np.zeros(sizes.size), where=n_pairs > 0)
+    return inverse

@@ -1,0 +1,98 @@
+"""Which squared loss a pair of documents has, and what the pairs of a query weigh together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.magnitude import LEAST_DIFFERENCE
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+COSTS = "magnitude", "unit", "inverse"
+WEIGHTINGS = "size", "pairs", "none"
+
+
+@dataclass(frozen=True)
+class PairCost:
+    """The squared loss ω (z - f(x_i) + f(x_j))² of a pair with y_i > y_j (Pahikkala et al. 2009, eq. (11)).
+
+    Attributes
+    ----------
+    cost : {"magnitude", "unit", "inverse"}
+        With the magnitude d = y_i - y_j of a pair: "magnitude" has z = d and ω = 1 (eq. (21)), "unit" z = 1
+        and ω = 1 (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
+    ties : bool
+        Whether pairs of equal labels count, with z = 0 and ω = 1; for "magnitude" alone.
+    weighting : {"size", "pairs", "none"}
+        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
+
+    Raises
+    ------
+    ParameterError
+        For a value that is none of these, and for ties of a cost that can have none.
+    """
+
+    cost: str = "magnitude"
+    ties: bool = True
+    weighting: str = "size"
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> PairCost:
+        """Return the loss that parameters of a method tell, the default one where it has none."""
+        if "cost" not in parameters:
+            return cls()
+        ties = parameters["cost"] == "magnitude" and parameters["ties"]
+        return cls(parameters["cost"], ties, parameters["weighting"])
+
+    def __post_init__(self) -> None:
+        if self.cost not in COSTS:
+            raise ParameterError("cost", self.cost, "magnitude, unit or inverse")
+        if self.weighting not in WEIGHTINGS:
+            raise ParameterError("weighting", self.weighting, "size, pairs or none")
+        if self.ties and self.cost != "magnitude":
+            raise ParameterError(
+                "ties", self.ties, f"False with the cost {self.cost}, because only magnitude has ties"
+            )
+
+    @property
+    def default(self) -> bool:
+        """Whether it is least squares on labels and features centred inside each query."""
+        return self == PairCost()
+
+    def between(self, labels: Floats) -> tuple[Floats, Floats]:
+        """Return ω and z of pairs between classes of documents with equal labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (r,)
+            Of the classes, ascending and different.
+
+        Returns
+        -------
+        weights, zeros : ndarray of shape (r, r)
+            ω is symmetric, 0 for classes that have no pairs; z is antisymmetric: of the row's class over the
+            column's.
+        """
+        difference = labels[:, None] - labels[None, :]
+        weights = np.ones_like(difference)
+        if self.cost == "inverse":
+            check_differences(np.diff(labels))
+            np.fill_diagonal(difference, 1.0)
+            weights = 1.0 / difference**2
+            np.fill_diagonal(difference, 0.0)
+        if not self.ties:
+            np.fill_diagonal(weights, 0.0)
+        return weights, np.sign(difference) if self.cost == "unit" else difference
+
+
+def check_differences(differences: Floats) -> None:
+    """Raise DatasetError where labels are too close for their difference to be divided by."""
+    if differences.size and (least := float(differences.min())) < LEAST_DIFFERENCE:
+        raise DatasetError(
+            f"y: expected labels that are equal or differ by at least {LEAST_DIFFERENCE:g} with the cost "
+            f"inverse, found two that differ by {least:g}."
+        )

@@ -1,0 +1,100 @@
+"""One ranking over all queries: pairs of documents of different queries too (Pahikkala et al. 2009, 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.class_rows import shares
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.support import memory
+
+
+def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
+    """Return [X'MM'X, X'MN; N'M'X, 0] over all pairs of documents, and what each query has its share in.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data: m documents, n features, Q queries.
+    cost : PairCost
+        Its weighting is by the documents or the pairs of the whole ranking.
+
+    Returns
+    -------
+    QueryStatistics
+        ``total`` is of all documents, ``total - gram[q]`` of those outside query q and the pairs among them.
+
+    Raises
+    ------
+    OutOfMemoryError
+        For so many different labels that a Gram matrix for each does not fit.
+
+    Notes
+    -----
+    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and the sum s_c of the documents of
+    each class c, so O(mn² + Q r n (n + r)) time and O((Q + r) n²) memory for r different labels.
+    """
+    known = data.shared.of(_AllPairs).by_cost
+    if cost not in known:
+        known[cost] = _statistics(data, cost)
+    return known[cost]
+
+
+@dataclass
+class _AllPairs:
+    """The statistics of some data over all pairs of documents, by the cost."""
+
+    by_cost: dict[PairCost, QueryStatistics] = field(default_factory=dict)
+
+
+def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
+    (_, n), Q = data.X.shape, data.ptr.size - 1
+    labels, level = np.unique(data.y, return_inverse=True)
+    r = labels.size
+    _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
+    X = data.X - data.X.mean(axis=0)
+    weights, zeros = cost.between(labels)
+    counts, sums, grams = np.zeros((Q, r)), np.zeros((Q, r, n)), np.zeros((r, n, n))
+    for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
+        rows, levels = X[first:last], level[first:last]
+        for c in np.unique(levels):
+            chosen = rows[levels == c]
+            counts[q, c], sums[q, c] = len(chosen), chosen.sum(axis=0)
+            grams[c] += chosen.T @ chosen
+    all_counts, all_sums = counts.sum(axis=0), sums.sum(axis=0)
+
+    def system(of_counts: Floats, of_sums: Floats, gram: Floats) -> Floats:
+        both = np.zeros((n + 1, n + 1))
+        both[:n, :n] = gram - of_sums.T @ weights @ of_sums
+        both[n, :n] = both[:n, n] = ((weights * zeros) @ of_counts) @ of_sums
+        return both * _share(cost, of_counts)
+
+    total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
+    left_out = np.empty((Q, n + 1, n + 1))
+    for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
+        of_counts = all_counts - counts[q]
+        degrees, rows = weights @ of_counts, X[first:last]
+        gram = np.tensordot(degrees, grams, 1) - (rows.T * degrees[level[first:last]]) @ rows
+        left_out[q] = total - system(of_counts, all_sums - sums[q], gram)
+    return QueryStatistics(left_out, total, data.X.shape[0])
+
+
+def _share(cost: PairCost, counts: Floats) -> float:
+    """Return by what the loss over all pairs of so many documents of each class is multiplied."""
+    m = counts.sum()
+    n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2
+    return float(shares(cost.weighting, np.array([m]), np.array([n_pairs]))[0])
+
+
+def _refuse_large(needed: float, n_labels: int) -> None:
+    if needed > (free := memory.available()):
+        raise OutOfMemoryError(
+            f"Pairs across queries with {n_labels:,} labels need {memory.size(needed)} of memory, and "
+            f"{memory.size(free)} are free. Use fewer labels, or only pairs within queries."
+        )

@@ -1,0 +1,110 @@
+"""Training data whose rows are those of a pairwise loss: what least squares on queries takes for centred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.class_rows import Rows, class_rows
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arrays import Floats, unwritable
+
+
+@dataclass(frozen=True, eq=False)
+class PairRows(QueryData):
+    """Rows S_q X_q and targets t_q with ||t_q - S_q X_q w||² the loss of the pairs of query q.
+
+    Whatever works on centred rows or on their Gram matrices minimises that loss on these, and its
+    leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the targets
+    and ``ptr`` where each query's rows begin.
+    """
+
+    def __post_init__(self, sharing: Shared | None) -> None:
+        """Keep the rows as centred data are, which may be written to."""
+        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "ptr", unwritable(self.ptr))
+
+    @classmethod
+    def of(cls, data: QueryData, cost: PairCost) -> QueryData:
+        """Return the rows of a cost, made once; the data themselves where they are centred for it anyway."""
+        if cost.default and data.preferences is None:
+            return data
+        known = data.shared.of(_KnownRows).by_cost
+        if cost not in known:
+            cls.keep(data, cost, _rows(data, cost))
+        return known[cost]
+
+    @classmethod
+    def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
+        """Let :meth:`of` return rows that somebody else made of the data."""
+        data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """The rows and their targets as they are."""
+        return self.X, self.y
+
+    def narrowed(self, columns: Sequence[int]) -> QueryData:
+        """Return the same rows with some of the features."""
+        chosen = np.ascontiguousarray(self.X[:, list(columns)])
+        return PairRows(chosen, self.y, self.ptr)
+
+    @property
+    def mirrored(self) -> QueryData:
+        """The rows with their negatives, over √2: of the same products, and centred in each query."""
+        sizes = np.diff(self.ptr)
+        place = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
+        ptr, after = 2 * self.ptr, place + np.repeat(sizes, sizes)
+        X, y = np.empty((2 * self.y.size, self.X.shape[1])), np.empty(2 * self.y.size)
+        for values, mirrored in ((self.X, X), (self.y, y)):
+            mirrored[place] = values * np.sqrt(0.5)
+            mirrored[after] = -mirrored[place]
+        return QueryData(X, y, ptr)
+
+
+@dataclass
+class _KnownRows:
+    """The rows of some data, by the cost."""
+
+    by_cost: dict[PairCost, PairRows] = field(default_factory=dict)
+
+
+def _rows(data: QueryData, cost: PairCost) -> Rows:
+    if data.preferences is None:
+        return class_rows(data.X, data.y, data.ptr, cost)
+    from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_rows  # noqa: PLC0415 - scipy
+
+    return preference_rows(data.X, data.ptr, data.preferences, cost)
+
+
+def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats]]:
+    """Yield for each query a factor of the Laplacian of its pairs, for whatever scores its documents.
+
+    Parameters
+    ----------
+    data : QueryData
+        Training data; its features do not count.
+    cost : PairCost
+
+    Yields
+    ------
+    factor : ndarray of shape (r, |q|)
+        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q| + 1 rows more than labels.
+    targets : ndarray of shape (r,)
+        t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
+    """
+    if data.preferences is not None:
+        from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_factors  # noqa: PLC0415 - scipy
+
+        yield from preference_factors(data.preferences, data.ptr, cost)
+        return
+    for first, last in pairwise(data.ptr.tolist()):
+        ptr = np.array([0, last - first])
+        factor, targets, _ = class_rows(np.eye(last - first), data.y[first:last], ptr, cost)
+        yield factor, targets

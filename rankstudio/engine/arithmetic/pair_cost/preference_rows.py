@@ -1,0 +1,170 @@
+"""Given preferences as rows: each is the difference of two documents, and what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array, vstack
+
+from rankstudio.engine.arithmetic.pair_cost.class_rows import Rows, shares
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.laplacian_factor import (
+    LaplacianFactor,
+    ScaledPreferences,
+    laplacian_factors,
+)
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.blocks import VALUES
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.preferences import Preferences
+
+
+def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any, Floats, Ints]:
+    """Return the oriented incidence matrix of preferences, query by query.
+
+    Parameters
+    ----------
+    preferences : Preferences
+        Between rows of one query each.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    cost : PairCost
+        Its ties do not count: there are none.
+
+    Returns
+    -------
+    matrix : scipy.sparse.csr_array of shape (L, m)
+        M' of Pahikkala et al. (2009), eq. (12), with w² the weight of the preference in the cost and the
+        query. A query without preferences has one row of zeros.
+    targets : ndarray of shape (L,)
+        N of eq. (13).
+    row_ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``.
+    """
+    preferred = _scaled(preferences, ptr, cost)
+    query, scale, targets = preferred.query, preferred.scale, preferred.targets
+    empty = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
+    order = np.argsort(np.append(query, empty), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    place = place[: len(preferences)]
+    columns = np.append(preferences.winner, preferences.loser)
+    entries = np.append(scale, -scale)
+    shape = (order.size, int(ptr[-1]))
+    matrix: Any = csr_array((entries, (np.append(place, place), columns)), shape=shape)
+    ordered = np.zeros(order.size)
+    ordered[place] = targets
+    counts = np.bincount(query, minlength=ptr.size - 1)
+    return matrix, ordered, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
+
+
+def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost) -> Rows:
+    """Return rows of which the squared errors are the loss of the preferences.
+
+    They are as those of :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
+
+    Notes
+    -----
+    O(ln) for l preferences and n features. Where a query has more preferences than documents and one, no
+    query has more rows than documents, by elimination: O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
+    """
+    return rows_of(X, preference_blocks(ptr, preferences, cost))
+
+
+@dataclass(frozen=True, eq=False)
+class IncidenceBlock:
+    """The preferences of all queries, a row each.
+
+    Attributes
+    ----------
+    inside : slice
+        All documents.
+    matrix : scipy.sparse.csr_array of shape (r, documents)
+        S, with S'S the Laplacian of the preferences.
+    targets : ndarray of shape (r,)
+    counts : ndarray
+        How many of the rows each query has.
+    """
+
+    inside: slice
+    matrix: Any
+    targets: Floats
+    counts: Ints
+
+    def times(self, X: Floats) -> Floats:
+        """Return S X."""
+        product: Floats = self.matrix @ X
+        return product
+
+
+PreferenceBlock = IncidenceBlock | LaplacianFactor
+"""What makes rows of the documents of some queries; see :class:`IncidenceBlock`."""
+
+
+def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
+    """Yield the blocks of :func:`preference_rows`, which depend on no features."""
+    sizes = np.diff(ptr)
+    query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    if (np.bincount(query, minlength=sizes.size) > sizes + 1).any():
+        yield from laplacian_factors(ptr, _scaled(preferences, ptr, cost), VALUES)
+        return
+    matrix, targets, row_ptr = incidence(preferences, ptr, cost)
+    yield IncidenceBlock(slice(0, int(ptr[-1])), matrix, targets, np.diff(row_ptr))
+
+
+def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
+    """Return the rows that blocks make of features, their targets, and where each query's begin."""
+    found = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
+    rows, targets, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
+
+
+def preference_factors(
+    preferences: Preferences, ptr: Ints, cost: PairCost
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield for each query a factor of the Laplacian of its preferences, and its targets.
+
+    Yields
+    ------
+    factor : ndarray of shape (r, |q|)
+        S with S'S = M_q M_q', and r at most |q|.
+    targets : ndarray of shape (r,)
+        t with S't = M_q N_q and t't = N_q'N_q.
+    """
+    for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
+        yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
+
+
+def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
+    """Return preferences with what the cost makes of them."""
+    Q = ptr.size - 1
+    query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    inverse = cost.cost == "inverse"
+    squared: Floats = preferences.weight / preferences.magnitude**2 if inverse else preferences.weight
+    total = np.bincount(query, preferences.weight, Q).astype(np.float64)
+    scale: Floats = np.sqrt(squared * shares(cost.weighting, np.diff(ptr), total)[query])
+    targets = scale if cost.cost == "unit" else scale * preferences.magnitude
+    return ScaledPreferences(query, preferences.winner, preferences.loser, scale, targets)
+
+
+def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
+    """Return the rows of the preferences of sparse data, with their negatives and over √2.
+
+    So they are centred in each query, and their products are those of the rows: see
+    :attr:`rankstudio.engine.arithmetic.pair_cost.pair_rows.PairRows.mirrored`.
+    """
+    assert data.preferences is not None
+    matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)
+    sizes = np.diff(row_ptr)
+    of_row = np.repeat(np.arange(sizes.size), sizes)
+    order = np.argsort(np.append(of_row, of_row), kind="stable")
+    rows: Any = csr_array(matrix @ csr_array(data.X)) * np.sqrt(0.5)
+    both = csc_array(vstack((rows, -rows)).tocsr()[order])
+    labels = np.append(targets, -targets)[order] * np.sqrt(0.5)
+    both.sort_indices()
+    return SparseQueryData(both, labels, 2 * row_ptr)

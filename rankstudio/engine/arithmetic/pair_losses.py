@@ -1,0 +1,136 @@
+"""Pairwise losses with derivatives: the squared hinge, and the hinge with its corner rounded off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.pairs import Pairs, Violations
+from rankstudio.engine.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A differentiable pairwise loss at some scores.
+
+    Attributes
+    ----------
+    loss : float
+    slopes : ndarray of shape (m,)
+        Its gradient in the scores.
+    bend : float
+        Second derivative of the loss of one of the curved pairs.
+    outer, inner : Violations
+        The curved pairs are those in ``outer`` and not in ``inner``, where there is one.
+    """
+
+    loss: float
+    slopes: Floats
+    bend: float
+    outer: Violations
+    inner: Violations | None = None
+
+    def slope(self, direction: Floats) -> float:
+        """Return the derivative of the loss along a direction of the scores, shape (m,)."""
+        return dot(self.slopes, direction)
+
+    def bending(self, direction: Floats) -> float:
+        """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
+        out = np.empty_like(direction)
+        self.outer.pairs.spread(lambda _, first, last: self.curvature_of(direction, first, last, out))
+        return dot(direction, out)
+
+    @property
+    def n_curved(self) -> int:
+        """How many pairs have a second derivative."""
+        return self.outer.n_violated - (0 if self.inner is None else self.inner.n_violated)
+
+    @property
+    def hinges(self) -> tuple[float, float]:
+        """The hinges of ``outer`` and, where there is one, of ``inner``."""
+        return self.outer.hinge()[0], 0.0 if self.inner is None else self.inner.hinge()[0]
+
+    @property
+    def largest(self) -> float:
+        """The greatest magnitude of a score."""
+        scores = self.outer.scores
+        return max(float(scores.max()), -float(scores.min()))
+
+    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        """Compute the Hessian in the scores times ``values``, for queries first … last - 1 alone."""
+        rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
+        self.outer.laplacian_of(values, first, last, out)
+        if self.inner is not None:
+            inside = np.empty_like(out)
+            self.inner.laplacian_of(values, first, last, inside)
+            out[rows] -= inside[rows]
+        out[rows] *= self.bend
+
+
+def squared_hinge(pairs: Pairs, scores: Floats) -> Smooth:
+    """Return sum over the pairs of max(0, 1 - s_i + s_j)²."""
+    at = pairs.at(scores)
+    loss, slopes = at.squared_hinge()
+    return Smooth(loss, slopes, 2.0, at)
+
+
+def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
+    """Return sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
+
+    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
+    1 and 1 - width.
+    """
+    outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - width)
+    (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
+    half = 0.5 / width
+    return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
+
+
+class PairLoss(Protocol):
+    """A differentiable pairwise loss; it can be sent to another machine.
+
+    Attributes
+    ----------
+    bend : float
+        That of :class:`Smooth`.
+    """
+
+    @property
+    def bend(self) -> float:  # noqa: D102 - of the protocol
+        ...
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """That of :func:`squared_hinge`."""
+
+    @property
+    def bend(self) -> float:
+        """That of :class:`Smooth`."""
+        return 2.0
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+        return squared_hinge(pairs, scores)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge:
+    """That of :func:`smoothed_hinge`, of some width."""
+
+    width: float
+
+    @property
+    def bend(self) -> float:
+        """That of :class:`Smooth`."""
+        return 2.0 * (0.5 / self.width)
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+        """Return the loss at some scores."""
+        return smoothed_hinge(pairs, scores, self.width)

@@ -1,0 +1,393 @@
+"""The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
+
+Centring each query removes what cannot change its ranking. After it, pairwise least squares inside queries
+is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out is subtracting its
+Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.arithmetic.magnitude import GREATEST, check_rows, column_name
+from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.support.blocks import VALUES
+from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.grades import Grading
+from rankstudio.engine.support.query_ids import checked_ids
+from rankstudio.engine.support.threads import STEADY
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.preferences import Preferences
+
+
+@dataclass(frozen=True, eq=False)
+class QueryData:
+    """Training data in which the documents of each query stand together.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        ``X = original_X[order]``; None where the rows stood together from the beginning.
+    validation : ndarray of shape (V, n) or None
+        Features of the validation documents, for methods that look at those too; never their labels.
+    preferences : Preferences or None
+        Of rows over others, where these are what there is to learn; the labels are 0 then.
+    part_of : Grading or None
+        What the dataset tells that these are a part of; None for data that are a whole one.
+    shared : Shared
+        What was computed of these documents for all settings that learn from them. It is the argument
+        ``sharing``, else new: a copy with other labels shares nothing.
+    """
+
+    X: Floats
+    y: Floats
+    ptr: Ints
+    order: Ints | None = None
+    validation: Floats | None = None
+    preferences: Preferences | None = None
+    part_of: Grading | None = None
+    sharing: InitVar[Shared | None] = None
+    shared: Shared = field(init=False, repr=False)
+
+    def __post_init__(self, sharing: Shared | None) -> None:
+        """Keep documents and queries as views through which nothing is written."""
+        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        for name in ("X", "y", "ptr"):
+            object.__setattr__(self, name, unwritable(getattr(self, name)))
+
+    @property
+    def grading(self) -> Grading:
+        """What measures need of the documents besides labels."""
+        return self.part_of or Grading.of(self.y)
+
+    def queries(self, first: int, end: int) -> QueryData:
+        """Return the documents of the queries ``first`` to ``end - 1``, as views."""
+        rows = slice(int(self.ptr[first]), int(self.ptr[end]))
+        ptr = self.ptr[first : end + 1] - rows.start
+        return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """X and y, each column minus its mean inside its query: X^ (m, n) and y^ (m,)."""
+        return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
+
+    @cached_property
+    def gram(self) -> tuple[Floats, Floats]:
+        """X^'X^ (n, n) and X^'y^ (n,), made when they are first asked for: O(mn²)."""
+        X, y = self.centred
+        return X.T @ X, X.T @ y
+
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: Bools = (self.centred[0] != 0).any(axis=0)
+        return varies
+
+    @property
+    def statistics(self) -> QueryStatistics:
+        """Gram matrices of the centred data, made when they are first asked for."""
+        made = self.shared.of(MadeStatistics)
+        if made.whole is None:
+            made.whole = QueryStatistics.of(*self.centred, self.ptr)
+        return made.whole
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether the Gram matrices were made or given: then they take no more memory."""
+        return self.shared.of(MadeStatistics).whole is not None
+
+    def narrowed(self, columns: Sequence[int]) -> QueryData:
+        """Return the same documents with some of their features; statistics that are there are cut out."""
+        chosen = list(columns)
+        validation = None if self.validation is None else self.validation[:, chosen]
+        narrow = QueryData(
+            np.ascontiguousarray(self.X[:, chosen]),
+            self.y,
+            self.ptr,
+            self.order,
+            validation,
+            preferences=self.preferences,
+            part_of=self.part_of,
+            sharing=Shared(self.shared, tuple(chosen)),
+        )
+        if self.has_statistics:
+            narrow.shared.of(MadeStatistics).whole = self.statistics.narrowed(chosen)
+        return narrow
+
+    def in_original_order(self, values: Floats) -> Floats:
+        """Return values per grouped row (m, …) in the order in which the rows were given."""
+        if self.order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+def group(
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    name: Callable[[int], str] = column_name,
+) -> QueryData:
+    """Check training data and put the documents of each query together, keeping their order.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        Features.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,), optional
+        Query id of each row, of any type that can be compared; without it all rows are one query (one
+        global ranking).
+    name : callable
+        From a column to what the feature is called in the text of an error.
+
+    Returns
+    -------
+    QueryData
+
+    Raises
+    ------
+    DatasetError
+        For shapes that do not fit, no rows, no columns, values that are not finite, or features of a
+        magnitude that the arithmetic does not carry (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+
+    Notes
+    -----
+    O(mn), plus O(m log m) where rows have to be moved.
+    """
+    features = np.ascontiguousarray(X, dtype=np.float64)
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    check_labels(features.shape, labels)
+    _check_finite(features)
+    ptr, order = rows_by_query(qid, labels.size)
+    if order is not None:
+        features, labels = features[order], labels[order]
+    check_rows(features, ptr, name)
+    return QueryData(features, labels, ptr, order)
+
+
+def _check_finite(X: Floats) -> None:
+    """Raise DatasetError for the first row that is not finite; pages that were read for that are let go."""
+    step = max(1, VALUES // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = X[first : first + step]
+        finite = np.isfinite(rows).all(axis=1)
+        if not finite.all():
+            row = first + int(np.argmin(finite))
+            raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+        release(rows)
+
+
+def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
+    """Raise DatasetError unless there is a finite label for each row of a matrix of that shape."""
+    if len(shape) != 2 or 0 in shape:
+        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")
+    if labels.shape != (shape[0],):
+        raise DatasetError(f"y: expected one label per row of X ({shape[0]}), got shape {labels.shape}.")
+    if not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DatasetError(f"y: expected finite numbers, row {row} has NaN or infinity.")
+    if (greatest := float(np.abs(labels).max())) > GREATEST:
+        raise DatasetError(
+            f"y: expected labels from {-GREATEST:g} to {GREATEST:g}, found one of magnitude {greatest:g}."
+        )
+
+
+def several_queries(ptr: Ints, what: str) -> None:
+    """Raise DatasetError for one query only, which leaves nothing to learn from when it is left out."""
+    if ptr.size < 3:
+        raise DatasetError(
+            f"{what}: expected documents of at least two queries, found one. Without it no training data "
+            "are left. Give the query of each document as qid."
+        )
+
+
+def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
+    """Return where each query begins, and the order of rows that puts its documents together.
+
+    Parameters
+    ----------
+    qid : array-like of shape (m,) or None
+        Query id of each row; None where all rows are one query.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    ptr : ndarray of shape (Q + 1,)
+        After the rows are put in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        Queries in the order of their first row, None where the rows stand together already.
+    """
+    if qid is None:
+        return np.array([0, m], dtype=np.int64), None
+    ids: NDArray[Any] = checked_ids(qid)
+    if ids.shape != (m,):
+        raise DatasetError(f"qid: expected one query id per row of X ({m}), got shape {ids.shape}.")
+    starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
+    if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
+        return ptr, None
+    _, first, index = np.unique(ids, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(np.argsort(first))[index]
+    order = np.argsort(by_appearance, kind="stable").astype(np.int64)
+    counts = np.bincount(by_appearance)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), order
+
+
+def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
+    """Return the columns minus their mean inside each query.
+
+    A column that is constant inside a query comes out as exactly 0 there: the query's first row is
+    subtracted before the mean, so that no rounding of a mean is left behind to look like information.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, n)
+    ptr : ndarray of shape (Q + 1,)
+    out : ndarray of shape (m, n), optional
+        Where they are written.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    from rankstudio.engine.arithmetic._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
+
+    out = np.empty_like(values) if out is None else out
+    centre_rows(unwritable(values), unwritable(ptr), out, np.empty(values.shape[1]))
+    return out
+
+
+def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
+    """Write [X^ y^]'[X^ y^] of each query of centred data to ``out``, (Q, n + 1, n + 1), and return it."""
+    n = X.shape[1]
+    for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
+        rows, labels = X[first:last], y[first:last]
+        np.matmul(rows.T, rows, out=gram[:n, :n])
+        gram[n, :n] = gram[:n, n] = labels @ rows
+        gram[n, n] = labels @ labels
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class QueryStatistics:
+    """Gram matrices of centred data: all that least squares with left-out queries needs to know.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (Q, n + 1, n + 1)
+        ``[X^_q y^_q]'[X^_q y^_q]`` for each query.
+    total : ndarray of shape (n + 1, n + 1)
+        Their sum.
+    n_documents : int
+        m.
+    """
+
+    gram: Floats
+    total: Floats
+    n_documents: int
+
+    @classmethod
+    def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
+        """Compute them from centred data, one BLAS call a query.
+
+        Notes
+        -----
+        O(mn²) time and O(Qn²) memory for m documents, n features and Q queries.
+        """
+        n = X.shape[1]
+        gram = np.empty((ptr.size - 1, n + 1, n + 1))
+        with STEADY:  # small products, which lose much where threads wait for a processor
+            query_grams(X, y, ptr, gram)
+        return cls(gram, gram.sum(axis=0), int(X.shape[0]))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+        return int(self.total.shape[0]) - 1
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, Q."""
+        return int(self.gram.shape[0])
+
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: Bools = np.diagonal(self.total)[:-1] > 0
+        return varies
+
+    def narrowed(self, columns: Sequence[int], queries: slice = slice(None)) -> QueryStatistics:
+        """Return the statistics with some of the features; the Gram matrices of some queries alone.
+
+        With all features they are no copies.
+        """
+        if list(columns) == list(range(self.n_features)):
+            return QueryStatistics(self.gram[queries], self.total, self.n_documents)
+        kept = np.array([*columns, self.n_features])
+        gram = np.ascontiguousarray(self.gram[queries, kept[:, None], kept])
+        return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
+
+    def in_blocks(self, size: int) -> Floats:
+        """Return the Gram matrices with ``size`` queries side by side.
+
+        Of shape (ceil(Q / size), n + 1, n + 1, size). The last block is filled up with zeros. Kept for the
+        next call.
+        """
+        if size not in self._blocks:
+            width = self.total.shape[0]
+            blocks = np.zeros((-(-self.n_queries // size), width, width, size))
+            for block, first in zip(blocks, range(0, self.n_queries, size), strict=True):
+                beside = np.moveaxis(self.gram[first : first + size], 0, -1)
+                block[..., : beside.shape[-1]] = beside
+            self._blocks[size] = blocks
+        return self._blocks[size]
+
+    @cached_property
+    def _blocks(self) -> dict[int, Floats]:
+        return {}
+
+    @cached_property
+    def eigen(self) -> tuple[Floats, Floats]:
+        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""
+        values, vectors = np.linalg.eigh(self.total[:-1, :-1])
+        return np.maximum(values, 0.0), vectors
+
+    def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
+        """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.
+
+        Notes
+        -----
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
+        """
+        coef = np.zeros(self.n_features)
+        if selected:
+            index = np.array(selected)
+            left = self.total[np.ix_(index, index)].copy()
+            left[np.diag_indices_from(left)] += regularization
+            coef[index] = np.linalg.solve(left, self.total[index, -1])
+        return coef
+
+
+@dataclass
+class MadeStatistics:
+    """The Gram matrices of some data, where they were made."""
+
+    whole: QueryStatistics | None = None

@@ -1,0 +1,39 @@
+"""Scores of linear models, summed in one fixed order.
+
+A matrix product may add up equal rows in different orders, depending on where they stand in the matrix. Two
+documents with the same features would then differ by a rounding, and a tie that should keep the order of the
+file would be broken by accident. Here every document is added up in the order of the columns, so that equal
+documents have equal scores, and a model has the same scores alone as among others, on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+
+
+def linear_scores(columns: Floats, coefs: Floats) -> Floats:
+    """Score documents with linear models.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m), C order
+        Features of the documents, one row a feature: ``np.ascontiguousarray(X.T)``.
+    coefs : ndarray of shape (K, n)
+        Weights, one row a model.
+
+    Returns
+    -------
+    ndarray of shape (K, m)
+        ``coefs @ X.T``, each sum taken from the first feature to the last over the weights that are not 0.
+
+    Notes
+    -----
+    O(m · number of non-zero weights).
+    """
+    from rankstudio.engine.arithmetic._scoring_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed
+
+    out = np.zeros((coefs.shape[0], columns.shape[1]))
+    accumulate(columns, np.ascontiguousarray(coefs), out)
+    return out

@@ -1,0 +1,182 @@
+"""Training data with sparse features: grouped and centred query by query, and never made dense.
+
+Centring is an operator here: a column's mean inside a query is subtracted where the column is used. Only the
+columns of the features in a model are ever written out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arithmetic.magnitude import check_magnitudes, column_name
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels, rows_by_query
+from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
+from rankstudio.engine.errors import DatasetError, ParameterError
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.preferences import Preferences
+
+
+@dataclass(frozen=True, eq=False)
+class SparseQueryData:
+    """Training data in which the documents of each query stand together, with sparse features.
+
+    Attributes
+    ----------
+    X : scipy.sparse.csc_array of shape (m, n)
+        Sorted by rows inside each column.
+    y : ndarray of shape (m,)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    order : ndarray of shape (m,) or None
+        ``X = original_X[order]``; None where the rows stood together from the beginning.
+    preferences, shared
+        As :class:`QueryData` has them.
+    """
+
+    X: Any  # scipy's own types do not say what they hold
+    y: Floats
+    ptr: Ints
+    order: Ints | None = None
+    preferences: Preferences | None = None
+    sharing: InitVar[Shared | None] = None
+    shared: Shared = field(init=False, repr=False)
+
+    def __post_init__(self, sharing: Shared | None) -> None:
+        """Keep labels and queries as views through which nothing is written."""
+        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        for name in ("y", "ptr"):
+            object.__setattr__(self, name, unwritable(getattr(self, name)))
+
+    @classmethod
+    def of(cls, data: QueryData) -> SparseQueryData:
+        """Return dense data in sparse form; a zero is an entry until :attr:`shifted` leaves it out."""
+        from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
+
+        m, n = data.X.shape
+        index = np.int32 if m * n < 2**31 else np.int64
+        rows, starts = np.tile(np.arange(m).astype(index), n), (m * np.arange(n + 1)).astype(index)
+        entries: Any = (data.X.T.ravel(), rows, starts)
+        return cls(csc_array(entries, shape=(m, n)), data.y, data.ptr)
+
+    @cached_property
+    def shifted(self) -> Any:
+        """X with columns shifted inside queries, such that a feature varies in a query or is 0 all over it.
+
+        Of shape (m, n), in the form of ``X``, with no zero among its entries. Centring it gives X^ just as
+        centring X does.
+        """
+        from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
+
+        shifted = self.X.copy()
+        shifted.eliminate_zeros()
+        shift_columns(shifted.data, shifted.indices, shifted.indptr, self.query, self.ptr)
+        shifted.eliminate_zeros()
+        return shifted
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each document, shape (m,)."""
+        return np.repeat(np.arange(self.ptr.size - 1), np.diff(self.ptr))
+
+    @cached_property
+    def centred_labels(self) -> Floats:
+        """The labels minus their mean inside each query, y^, shape (m,)."""
+        return centre(self.y[:, None], self.ptr)[:, 0]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared length of every column of X^, shape (n,)."""
+        from rankstudio.engine.arithmetic._sparse_kernel import centred_squares  # noqa: PLC0415 - numba
+
+        out, X = np.empty(self.X.shape[1]), self.shifted
+        centred_squares(X.data, X.indices, X.indptr, self.query, self.ptr, out)
+        return out
+
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        varies: Bools = np.diff(self.shifted.indptr) > 0
+        return varies
+
+    @property
+    def differences(self) -> Floats:
+        """The greatest difference of each feature inside a query, up to a factor of 2, shape (n,)."""
+        return np.asarray(abs(self.shifted).max(axis=0).toarray(), dtype=np.float64).ravel()
+
+    def centred_column(self, feature: int) -> Floats:
+        """Return a column of X^, shape (m,)."""
+        first, last = self.shifted.indptr[feature : feature + 2]
+        column = np.zeros((self.y.size, 1))
+        column[self.shifted.indices[first:last], 0] = self.shifted.data[first:last]
+        return centre(column, self.ptr)[:, 0]
+
+
+def group_sparse(
+    X: Any, y: ArrayLike, qid: ArrayLike | None = None, name: Callable[[int], str] = column_name
+) -> SparseQueryData:
+    """Check training data with sparse features and put the documents of each query together.
+
+    Parameters
+    ----------
+    X : scipy.sparse matrix or array of shape (m, n)
+        Features, in any of scipy's formats.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,), optional
+        Query id of each row; without it all rows are one query.
+    name : callable
+        From a column to what the feature is called in the text of an error.
+
+    Returns
+    -------
+    SparseQueryData
+
+    Raises
+    ------
+    DatasetError
+        As :func:`rankstudio.engine.arithmetic.query_data.group`.
+
+    Notes
+    -----
+    O(m + n + entries) time and memory.
+    """
+    from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
+
+    features = csc_array(X, dtype=np.float64)
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    check_labels(features.shape, labels)
+    if not np.isfinite(features.data).all():
+        row = int(features.indices[~np.isfinite(features.data)].min())
+        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    ptr, order = rows_by_query(qid, labels.size)
+    if order is not None:
+        features, labels = csc_array(features.tocsr()[order]), labels[order]
+    if not features.has_canonical_format:
+        features = features.copy()
+        features.sum_duplicates()
+    grouped = SparseQueryData(features, labels, ptr, order)
+    least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
+    check_magnitudes(least, greatest, grouped.differences, name)
+    return grouped
+
+
+def is_sparse(X: Any) -> bool:
+    """Tell whether something is a sparse matrix or array of SciPy, which is not imported for that."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def dense(data: QueryData | SparseQueryData) -> QueryData:
+    """Return dense data; ParameterError for sparse ones, of which no query can be left out."""
+    if isinstance(data, SparseQueryData):
+        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
+    return data

@@ -1,0 +1,181 @@
+"""Sums over pairs against the explicit list of pairs."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pair_oracles import pairs_of
+from strategies import Problem, problems
+
+from rankstudio.engine.arithmetic.pair_losses import Smooth, smoothed_hinge, squared_hinge
+from rankstudio.engine.arithmetic.pairs import Pairs
+from rankstudio.engine.arithmetic.query_data import group
+
+
+def at_random(problem: Problem, seed: int, scale: float) -> tuple[np.ndarray, np.ndarray, Pairs, np.ndarray]:
+    """Labels and queries in grouped order, their Pairs, and scores, some equal or one margin apart."""
+    data = group(problem.X, problem.y, problem.qid)
+    qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+    rng = np.random.default_rng(seed)
+    scores = scale * rng.normal(size=data.y.size)
+    scores = np.where(rng.random(scores.size) < 0.3, np.round(scores), scores)
+    return data.y, qid, Pairs(data.y, data.ptr), scores
+
+
+MARGINS = st.sampled_from([1.0, 0.0, 0.5, -2.0, 30.0])
+
+
+@given(problems(), st.integers(0, 99), st.sampled_from([0.0, 0.3, 2.0]), MARGINS)
+def test_counts_and_hinge_are_those_of_the_listed_pairs(
+    problem: Problem, seed: int, scale: float, margin: float
+) -> None:
+    y, qid, pairs, s = at_random(problem, seed, scale)
+    listed = pairs_of(y, qid)
+    assert pairs.n_pairs == len(listed)
+    violated = [(i, j) for i, j in listed if s[i] - s[j] < margin]
+    at = pairs.at(s, margin)
+    more, less = np.zeros(y.size), np.zeros(y.size)  # c and d of the thesis, (4.10) and (4.11)
+    for i, j in violated:
+        less[i] += 1
+        more[j] += 1
+    assert at.n_violated == len(violated)
+    assert (at.counts[1] == more).all()
+    assert (at.counts[0] == less).all()
+    loss, slopes = at.hinge()
+    expected = sum(margin - s[i] + s[j] for i, j in violated)
+    assert loss == pytest.approx(expected, rel=1e-12, abs=1e-10)
+    assert (slopes == more - less).all()
+    if margin == 1.0:
+        alone = pairs.hinge(s)
+        assert (alone.slopes == slopes).all()
+        assert alone.n_violated == len(violated)
+        assert alone.loss == pytest.approx(expected, rel=1e-12, abs=1e-10)
+
+
+@given(problems())
+def test_partners_are_those_of_the_listed_pairs(problem: Problem) -> None:
+    y, qid, pairs, _ = at_random(problem, 0, 0.0)
+    listed = pairs_of(y, qid)
+    assert (pairs.lower == np.bincount(listed[:, 0], minlength=y.size)).all()
+    assert (pairs.higher == np.bincount(listed[:, 1], minlength=y.size)).all()
+    assert (pairs.degrees == np.bincount(listed.ravel(), minlength=y.size)).all()
+    levels = [np.unique(y[qid == q]) for q in range(qid.max() + 1)]
+    assert (pairs.level == [np.searchsorted(levels[q], label) for q, label in zip(qid, y, strict=True)]).all()
+    at_zero, expected = pairs.hinge_at_zero, pairs.hinge(np.zeros(y.size))
+    assert (at_zero.loss, at_zero.n_violated) == (expected.loss, expected.n_violated)
+    assert (at_zero.slopes == expected.slopes).all()
+
+
+@given(problems(), st.integers(0, 99), st.sampled_from([0.0, 0.3, 2.0]), MARGINS)
+def test_squared_hinge_is_that_of_the_listed_pairs(
+    problem: Problem, seed: int, scale: float, margin: float
+) -> None:
+    y, qid, pairs, s = at_random(problem, seed, scale)
+    expected, slopes, bent = 0.0, np.zeros(y.size), np.zeros(y.size)
+    values = np.random.default_rng(seed + 1).normal(size=y.size)
+    for i, j in pairs_of(y, qid):
+        if s[i] - s[j] < margin:
+            u = margin - s[i] + s[j]
+            expected += u * u
+            slopes[i] -= 2 * u
+            slopes[j] += 2 * u
+            bent[i] += values[i] - values[j]
+            bent[j] += values[j] - values[i]
+    at = pairs.at(s, margin)
+    loss, found = at.squared_hinge()
+    assert loss == pytest.approx(expected, rel=1e-11, abs=1e-10)
+    np.testing.assert_allclose(found, slopes, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(at.laplacian(values), bent, rtol=1e-11, atol=1e-10)
+
+
+@given(problems(), st.integers(0, 99), st.sampled_from([1.0, 0.25, 1e-3]))
+def test_the_smoothed_hinge_is_that_of_the_listed_pairs(problem: Problem, seed: int, width: float) -> None:
+    y, qid, pairs, s = at_random(problem, seed, 1.0)
+    listed = pairs_of(y, qid)
+    u = 1.0 - s[listed[:, 0]] + s[listed[:, 1]]
+    expected = np.where(u <= 0, 0.0, np.where(u < width, u * u / (2 * width), u - width / 2)).sum()
+    assert smoothed_hinge(pairs, s, width).loss == pytest.approx(expected, rel=1e-9, abs=1e-9 / width)
+
+
+@given(problems(), st.integers(0, 99), st.sampled_from([None, 0.5]))
+def test_derivatives_are_those_of_the_loss(problem: Problem, seed: int, width: float | None) -> None:
+    _, _, pairs, s = at_random(problem, seed, 1.0)
+    s = s + 1e-3 * np.random.default_rng(seed).random(s.size)  # away from the kinks of the gradient
+    direction = np.random.default_rng(seed + 1).normal(size=s.size)
+
+    def smooth(t: float) -> Smooth:
+        scores = s + t * direction
+        return squared_hinge(pairs, scores) if width is None else smoothed_hinge(pairs, scores, width)
+
+    here, step = smooth(0.0), 1e-6
+    slope = (smooth(step).loss - smooth(-step).loss) / (2 * step)
+    assert here.slope(direction) == pytest.approx(slope, rel=1e-5, abs=1e-4)
+    bend = (smooth(step).slope(direction) - smooth(-step).slope(direction)) / (2 * step)
+    assert here.bending(direction) == pytest.approx(bend, rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 8, 9, 10_000])
+def test_long_queries_and_many_labels(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    m = 700
+    y, s = rng.integers(0, labels, m).astype(float), rng.normal(size=m)
+    margin = np.subtract.outer(s, s)
+    active = (np.subtract.outer(y, y) > 0) & (margin < 1.0)
+    pairs = Pairs(y, np.array([0, m]))
+    at, hinge = pairs.at(s), pairs.hinge(s)
+    assert (pairs.level == np.unique(y, return_inverse=True)[1]).all()
+    assert (pairs.lower == (y[:, None] > y).sum(axis=1)).all()
+    assert (pairs.higher == (y[:, None] < y).sum(axis=1)).all()
+    assert (hinge.slopes == active.sum(axis=0) - active.sum(axis=1)).all()
+    assert hinge.loss == pytest.approx((1 - margin)[active].sum(), rel=1e-12)
+    assert at.squared_hinge()[0] == pytest.approx(((1 - margin)[active] ** 2).sum(), rel=1e-12)
+    assert (at.counts[0] == active.sum(axis=1)).all()
+    assert (at.counts[1] == active.sum(axis=0)).all()
+    values = rng.normal(size=m)
+    joined = active + active.T
+    np.testing.assert_allclose(at.laplacian(values), joined.sum(axis=1) * values - joined @ values, atol=1e-9)
+
+
+@pytest.mark.parametrize("labels", [3, 8, 9, 64])
+def test_queries_of_every_length_come_sorted_and_start_from_nothing(labels: int) -> None:
+    """Lengths about the limits of the three ways of sorting, one after the other, of few and many labels."""
+    rng = np.random.default_rng(labels)
+    lengths = [80, 81, 1, 199, 200, 201, 2, 200, 30]
+    y, s = rng.integers(0, labels, sum(lengths)).astype(float), rng.normal(size=sum(lengths))
+    qid = np.repeat(np.arange(len(lengths)), lengths)
+    pairs = Pairs(y, np.concatenate([[0], np.cumsum(lengths)]))
+    active = (y[:, None] > y) & (qid[:, None] == qid) & (np.subtract.outer(s, s) < 1.0)
+    joined, values = active + active.T, rng.normal(size=y.size)
+    assert max(np.abs(s).max(), np.abs(values).max()) < 5
+    rounding = 2 * 201 * (201 * 5) * np.finfo(float).eps  # two sums of so many terms, none above 201 · 5
+    for _ in range(2):  # the second time from the order of the first
+        hinge, at = pairs.hinge(s), pairs.at(s)
+        assert hinge.n_violated == at.n_violated == active.sum()
+        assert (hinge.slopes == active.sum(axis=0) - active.sum(axis=1)).all()
+        assert (at.counts == [active.sum(axis=1), active.sum(axis=0)]).all()
+        np.testing.assert_allclose(at.sums, [active @ s, active.T @ s], rtol=0, atol=rounding)
+        expected = joined.sum(axis=1) * values - joined @ values
+        np.testing.assert_allclose(at.laplacian(values), expected, rtol=0, atol=rounding)
+
+
+def many_queries(m: int = 120_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, query pointer and scores of enough documents for threads."""
+    rng = np.random.default_rng(1)
+    ptr = np.concatenate(([0], np.sort(rng.choice(np.arange(1, m), 800, replace=False)), [m]))
+    return rng.integers(0, 3, m).astype(float), ptr, rng.normal(size=m)
+
+
+def test_sums_do_not_depend_on_the_threads() -> None:
+    y, ptr, s = many_queries()
+    alone = Pairs(y, ptr)
+    with ThreadPoolExecutor(3) as executor:
+        together = Pairs(y, ptr, executor, 4)
+        for scores in (s, 0.1 * s):
+            one, many = alone.hinge(scores), together.hinge(scores)
+            assert (one.loss, one.n_violated) == (many.loss, many.n_violated)
+            assert (one.slopes == many.slopes).all()
+            at_one, at_many = alone.at(scores), together.at(scores)
+            assert (at_one.counts == at_many.counts).all()
+            assert (at_one.sums == at_many.sums).all()

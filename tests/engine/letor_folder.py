@@ -1,0 +1,19 @@
+"""Made data as a folder of LETOR text, for tests of what reads files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
+
+
+def save_folds(folder: Path, n_folds: int = 5, **made: Any) -> Path:
+    """Write the first folds of what ``make_ranking`` makes; return the folder, which is made, too."""
+    for fold in make_ranking(**made).folds[:n_folds]:
+        place = folder / f"Fold{fold.number}"
+        place.mkdir(parents=True)
+        for name, part in fold.parts.items():
+            save_letor(part, place / f"{name}.txt")
+    return folder

@@ -1,0 +1,185 @@
+"""Put small faults into the core, one at a time, and tell which of them the tests do not see.
+
+``python tests/mutations.py`` tries all of them, ``python tests/mutations.py holm`` those with that word in
+their name. Each runs the tests of the default run that concern the changed module: one of them must fail.
+The faults are put into a copy of the project.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("rankstudio", "tests", "resources", "languages", "pyproject.toml")
+
+
+class Mutation(NamedTuple):
+    """A fault: what stands in a module of the engine, what would be wrong, and whose tests must see it."""
+
+    name: str
+    module: str
+    right: str
+    wrong: str
+    tests: tuple[str, ...]
+
+
+FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
+    ("metrics/conventions.py", "metrics"): (
+        ("gain of NDCG", "np.exp2(positive) - 1.0 if", "np.exp2(positive) if"),
+        ("discount of NDCG", "np.log2(ranks + 1.0)", "np.log2(ranks + 2.0)"),
+    ),
+    ("metrics/_kernels.py", "metrics"): (
+        ("P@k of short queries", "if cut <= n:", "if cut < n:"),
+        ("rank of MAP", "* found / (i + 1)", "* found / (i + 2)"),
+        (
+            "disagreement of ties",
+            "0.5 * halves / n_pairs\n\n\n@subroutine\ndef _enter",
+            "halves / n_pairs\n\n\n@subroutine\ndef _enter",
+        ),
+    ),
+    ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
+        ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),
+        ("greedy RankRLS's sign of a product", "-= gammas[a, i] * value", "+= gammas[a, i] * value"),
+        ("greedy RankRLS's norm of a feature", "taken[4, i] - 2.0 * product", "taken[4, i] - product"),
+    ),
+    ("methods/rankers/_rankrls_kernel.py", "methods/rankers/test_rankrls.py"): (
+        (
+            "RankRLS's back substitution",
+            "for j in range(i + 1, n):\n                value",
+            "for j in range(i + 2, n):\n                value",
+        ),
+        ("RankRLS's error of a query", "(along - 2.0 * gram", "(along - gram"),
+    ),
+    ("arithmetic/_pairs_kernel.py", "arithmetic/test_pairs.py", "methods/rankers/test_ranksvm.py"): (
+        ("margin of pairs", "score - values[low] >= margin", "score - values[low] > margin"),
+        ("level of pairs", "1.0 if above > level else 0.0", "1.0 if above >= level else 0.0"),
+        ("margin of the hinge", "values[k - begin] < 1.0:", "values[k - begin] < 2.0:"),
+    ),
+    ("arithmetic/optimisers/nesterov.py", "methods/selection/test_fsmrank.py"): (
+        (
+            "FSMRank's similarity",
+            "(similar + inward, similar - inward)",
+            "(similar + inward, -similar - inward)",
+        ),
+        (
+            "FSMRank's line search",
+            "0.5 * lipschitz * float(step @ step)",
+            "2.0 * lipschitz * float(step @ step)",
+        ),
+    ),
+    ("arithmetic/optimisers/truncated_newton.py", "methods/rankers/test_ranksvm.py"): (
+        ("RankSVM's duality gap", "gap = 0.5 * float(point.gradient", "gap = 0.05 * float(point.gradient"),
+        (
+            "RankSVM's smoothing",
+            "C * total - 0.5 * float(along @ along)",
+            "C * total - 0.4 * float(along @ along)",
+        ),
+    ),
+    ("methods/selection/_divergence_kernel.py", "methods/selection/test_expected_divergence.py"): (
+        ("weight of expected divergence", "(b - a) * max(", "max("),
+        ("kernel of expected divergence", "np.exp(-0.5 * z * z)", "np.exp(-z * z)"),
+    ),
+    ("data/formats/_line_kernel.py", "data/formats/test_letor.py", "data/formats/test_letor_errors.py"): (
+        (
+            "LETOR's repeated ids",
+            "if number <= previous and ascending:",
+            "if number < previous and ascending:",
+        ),
+    ),
+    ("data/formats/_decimal.py", "data/formats/test_letor.py"): (
+        ("LETOR's exponents", "return (-value if negative else value), i\n\n\n", "return value, i\n\n\n"),
+        (
+            "LETOR's halves to even",
+            "        mantissa -= _U1  # exactly half way: to even",
+            "        mantissa += np.uint64(0)",
+        ),
+    ),
+    (
+        "statistics/paired.py",
+        "statistics/test_paired.py",
+        "statistics/test_randomisation.py",
+        "statistics/test_signed_ranks.py",
+    ): (
+        ("t-test of small numbers", "exponent = -int(np.frexp", "exponent = int(np.frexp"),
+        ("Wilcoxon's tail", ">= abs(2 * positive - total)", "> abs(2 * positive - total)"),
+        ("Holm's factors", "np.arange(order.size, 0, -1)", "np.arange(order.size - 1, -1, -1)"),
+        ("Fisher's observed assignment", "exact else (count + 1) / (n + 1)", "exact else count / n"),
+    ),
+    ("data/splitting/splits.py", "data/splitting/test_splits.py"): (
+        (
+            "validation queries learned from",
+            "(turn[:-2], turn[-2]) if k > 2",
+            "(turn[:-1], turn[-2]) if k > 2",
+        ),
+    ),
+    ("experiment/results/model_selection.py", "experiment/results/test_model_selection.py"): (
+        ("ties of combinations", "gain > best[0]", "gain >= best[0]"),
+        ("models near enough", "gains[position] >= enough", "gains[position] > enough"),
+        ("models of at most K features", "path.sizes[positions] <= most", "path.sizes[positions] < most"),
+    ),
+}
+"""Name, what is right and what would be wrong, by the module and the tests that must see it."""
+
+MUTATIONS = tuple(
+    Mutation(name, place[0], right, wrong, place[1:])
+    for place, faults in FAULTS.items()
+    for name, right, wrong in faults
+)
+
+
+def caught(mutation: Mutation, root: Path) -> bool:
+    """Tell whether a test of the default run fails with a mutation, in a copy of the project."""
+    path = root / "rankstudio" / "engine" / mutation.module
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutation.right) != 1:
+        raise SystemExit(f"{mutation.module}: expected one place with {mutation.right!r}")
+    path.write_text(text.replace(mutation.right, mutation.wrong), encoding="utf-8")
+    tests = [str(root / "tests" / "engine" / place) for place in mutation.tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not thorough",
+        *tests,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(root)}  # before the checkout that is installed
+    try:
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    if done.returncode > 1:  # 1: tests failed; below 0: the process died of the fault
+        raise SystemExit(f"{mutation.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.returncode != 0
+
+
+def main(words: list[str]) -> int:
+    """Try the mutations whose name has one of the words; return 1 if one is not caught."""
+    chosen = [m for m in MUTATIONS if not words or any(word.lower() in m.name.lower() for word in words)]
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, root / name)
+        for mutation in chosen:
+            found = caught(mutation, root)
+            survivors += [] if found else [mutation.name]
+            sys.stdout.write(f"{'caught' if found else 'SURVIVES':8}  {mutation.name}  ({mutation.module})\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{len(chosen) - len(survivors)} of {len(chosen)} caught\n")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

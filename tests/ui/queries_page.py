@@ -1,0 +1,36 @@
+"""The Queries page as its tests go about it: runs to compare, and the page once it has computed."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from windows import finish, settle
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.queries.controller import QueriesController
+
+
+def run_with(window: MainWindow, **changes: object) -> None:
+    window.session.change("editing", **changes)
+    finish(window)
+
+
+def look(window: MainWindow) -> QueriesController:
+    """Go to the page as the keyboard does, and wait for all that is computed there."""
+    QTest.keyClick(window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+    assert window.workspace.page == "queries"
+    settle(window)
+    return window.sections.queries
+
+
+def two_runs(window: MainWindow) -> QueriesController:
+    finish(window)
+    run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    return look(window)
+
+
+def values(window: MainWindow, key: int) -> list[float]:
+    """What a run has kept of each query, over its folds, ascending."""
+    folds = window.runs.record(key).folds.values()
+    return sorted(np.concatenate([fold.per_query["MAP"] for fold in folds]))
