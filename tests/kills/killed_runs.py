@@ -117,7 +117,7 @@ class Way:
         assert "Traceback" not in printed, printed
         assert ended.status in (0, 130), (ended.status, printed)
         if ended.status == 130:
-            assert "Stopped; " in printed or "Interrupted." in printed, printed
+            assert "Stopped. " in printed or "Interrupted." in printed, printed
         self._see_that_nothing_runs(ended)
         told = {line for line in ended.told if line.startswith("UnitFinished")}
         contents = self._see_that_nothing_is_lost(Contents(), told, whole=False)

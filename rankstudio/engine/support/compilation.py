@@ -15,14 +15,13 @@ from rankstudio.engine.language import tr
 SAMPLE_KERNELS = (
     "parse",
     "gather",
-    "centre_rows",
     "rank_all",
-    "products",
-    "start",
+    "centre_rows",
     "measure_all",
+    "start",
+    "accumulate",
     "select",
     "extend",
-    "accumulate",
 )
 """What the sample's study compiles, in the order in which it does."""
 

@@ -104,13 +104,13 @@ def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "127.0.0.1"])
 def test_a_scheduler_that_is_not_there_is_named(address: str) -> None:
-    with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+    with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
         pass
 
 
 def test_a_scheduler_without_tls_is_named(cluster: LocalCluster, capfd: pytest.CaptureFixture[str]) -> None:
     address = cluster.address.replace("tcp", "tls")
-    with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+    with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
         pass
     assert capfd.readouterr().err == ""
 
@@ -121,7 +121,7 @@ def test_a_scheduler_that_does_not_shake_hands_is_named(
     monkeypatch.setattr(module, "_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(WorkerError, match=f"^{address}: no scheduler answers"), on_cluster(address):
+        with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
             pass
     assert capfd.readouterr().err == ""
 
@@ -143,7 +143,7 @@ def test_what_is_no_scheduler_is_named(answer: bytes, monkeypatch: pytest.Monkey
         served = pool.submit(serve)
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with (
-            pytest.raises(WorkerError, match="no scheduler answers") as caught,
+            pytest.raises(WorkerError, match="no response from a scheduler") as caught,
             on_cluster(address),
         ):
             pass
@@ -207,7 +207,7 @@ def test_a_cluster_with_certificates_listens_to_who_has_one(tmp_path: Path) -> N
         assert made.address.startswith("tls://127.0.0.1:")
         with on_cluster(made.address, Certificates(*files)) as workers:
             assert_same(ended(run(PLAN, dataset(), executor=workers)), ended(run(PLAN, dataset())))
-        with pytest.raises(WorkerError, match="no scheduler answers"), on_cluster(made.address):
+        with pytest.raises(WorkerError, match="no response from a scheduler"), on_cluster(made.address):
             pass
     finally:
         made.close()

@@ -140,5 +140,5 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
     for one, other in zip(found, whole, strict=True):
         assert np.array_equal(one.coef, other.coef)
         assert np.array_equal(one.scores(rows), other.scores(rows))
-    with memory.within(100.0), pytest.raises(OutOfMemoryError, match="Kernel RankRLS looks at all documents"):
+    with memory.within(100.0), pytest.raises(OutOfMemoryError, match="Kernel RankRLS needs all documents"):
         steps(ranker, mapped)
