@@ -99,9 +99,10 @@ class ScoreFile:
             scores[row] = run.get(part.query_ids[query], {}).get(ids[row], -np.inf)
         if np.isneginf(scores).all():
             raise DatasetError(
-                tr("{path} contains none of the documents of {part}. Check that both use the same query and document ids.").format(
-                    path=self.path, part=part.source.path if part.source else part
-                )
+                tr(
+                    "{path} contains none of the documents of {part}. "
+                    "Check that both use the same query and document ids."
+                ).format(path=self.path, part=part.source.path if part.source else part)
             )
         return scores
 

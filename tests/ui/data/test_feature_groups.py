@@ -51,7 +51,12 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert (note.text(), group.text()) == ("Note…", "Group…")
         select(window, 0)
         group.trigger()
-        assert asked[1] == [f"Group of {rows(window)[0].name}. Leave empty for no group:", "Body", "", "Clicks"]
+        assert asked[1] == [
+            f"Group for {rows(window)[0].name}. Leave empty for no group:",
+            "Body",
+            "",
+            "Clicks",
+        ]
         window.session.undo.undo()
         assert dict(window.session.plan.groups) == {"Body": (1, 3)}
         window.session.undo.redo()

@@ -121,7 +121,10 @@ def test_a_scheduler_that_does_not_shake_hands_is_named(
     monkeypatch.setattr(module, "_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
+        with (
+            pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"),
+            on_cluster(address),
+        ):
             pass
     assert capfd.readouterr().err == ""
 
