@@ -24,7 +24,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
-_PATIENCE = 400.0  # seconds in which any step comes to rest, also on a busy machine
+_PATIENCE = 400.0  # seconds in which something goes on after any step, also on a busy machine
 _STILL = 3  # turns of the event loop in which nothing more happens
 _SHORT = 600  # milliseconds of the pauses after which the window goes on by itself
 
@@ -164,19 +164,30 @@ class Stage:
             QApplication.processEvents()
 
     def rest(self) -> None:
-        """Wait until nothing happens any more: what works is held or paused, and all is shown."""
+        """Wait until nothing happens any more: what works is held or paused, and all is shown.
+
+        A run that goes on may take its time: leave-query-out of the sample stores 2,500 paths.
+        """
         still: list[bool] = []
 
         def quiet() -> bool:
             still.append(self._quiet())
             return all(still[-_STILL:]) and len(still) >= _STILL
 
-        deadline = time.monotonic() + _PATIENCE
+        progress, deadline = self._progress(), time.monotonic() + _PATIENCE
         while not quiet():
-            assert time.monotonic() < deadline, f"the window does not come to rest: {self._at_work()}"
+            if time.monotonic() > deadline:
+                before, progress = progress, self._progress()
+                assert progress != before, f"the window does not come to rest: {self._at_work()}"
+                deadline = time.monotonic() + _PATIENCE
             QApplication.processEvents()
             if not still[-1]:
                 time.sleep(0.0005)
+
+    def _progress(self) -> tuple[int, float]:
+        """Return what grows while runs go on: how many there are, and the sum of what they have done."""
+        runs = self.window.models.runs
+        return len(runs.records), sum(record.progress for record in runs.records)
 
     def _at_work(self) -> list[str]:
         """Return what is still done."""
