@@ -2,10 +2,10 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
-from hands import pick, type_into, write
+from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QToolButton
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -26,12 +26,15 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
     assert form.caption() == entry.citation
     for parameter in entry.parameters:
         field = form.field(parameter.name)
-        assert field.isVisible() == parameter.counts(form.values())
+        assert field.isVisible() == (parameter.basic and parameter.counts(form.values()))
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
         assert shortened(parameter.help) in unescape(field.editor.toolTip())
         for text in (parameter.symbol, parameter.source):
             assert text in unescape(field.editor.toolTip())
+    unfold(form)
+    for parameter in entry.parameters:
+        assert form.field(parameter.name).isVisible() == parameter.counts(form.values())
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -205,6 +208,8 @@ def test_another_method_and_back_loses_nothing(form, edits):
 def test_tab_goes_through_the_fields_in_their_order(form):
     fields = [form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")]
     editors = [field.editor for field in fields]
+    editors.insert(5, form.findChild(QToolButton, "more-options-button"))
+    assert editors[4] is form.field("banned").editor
     reached, at = [], editors[0]
     for _ in range(60):
         if at in editors and at not in reached:
@@ -219,6 +224,7 @@ def test_kinds_of_the_catalog_are_all_covered():
 
 def test_a_switch_is_told_at_a_click_and_at_the_space_bar(form, edits):
     form.set_plan(Plan(data="x", method="fsmrank"))
+    unfold(form)
     field = form.field("project")
     assert not field.editor.isChecked()
     QTest.mouseClick(field.editor, Qt.MouseButton.LeftButton, pos=QPoint(8, field.editor.height() // 2))
@@ -278,6 +284,7 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
 
 
 def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):
+    unfold(form)
     assert form.field("ties").isVisible()
     form.set_plan(Plan(data="x", parameters={"cost": "unit", "ties": False}))
     assert not form.field("ties").isVisible()

@@ -85,6 +85,11 @@ class Method:
         Whether it judges a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
         What it cannot do without besides what is always there, and the extra that installs it.
+    ranks_with : str
+        For a selector: the label of the model that ranks with its features unless a final ranker is chosen;
+        "" where that model is called as the selector is.
+    slow : str
+        How long it takes, as a sentence, where that is long on data of usual size.
     """
 
     key: str
@@ -110,6 +115,8 @@ class Method:
     compares_densities: bool = False
     module: str = ""
     extra: str = ""
+    ranks_with: str = ""
+    slow: str = ""
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -163,6 +170,16 @@ class Method:
         return tr(
             '{label} needs {module}, which is not installed: pip install "rankstudio[{extra}]".'
         ).format(label=self.label, module=self.module, extra=self.extra)
+
+    def final_ranker(self, ranker: Method | None) -> str:
+        """Return what a final ranker of its features is called, None for the model it has itself.
+
+        A ranker of the name of its own model is another one: it is trained with settings of its own.
+        """
+        own = self.ranks_with or self.label
+        if ranker is None:
+            return own
+        return tr("{label}, separate settings").format(label=own) if ranker.label == own else ranker.label
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name; PlanError names the ones there are."""
