@@ -15,6 +15,7 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
+from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
     Kind,
@@ -151,14 +152,12 @@ class MethodForm(Panel):
             "Add scores of another program with Run, Add scores of another program."
         )
         lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
-        self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
+        self._greatest_label = 0.0
         self._lacking = lacking
         self._method = ChoiceField(theme, _method_choice())
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
         self._method.editor.insertSeparator(len(methods()) + 1)  # one separator stands before it
         self._ranker = ChoiceField(theme, _ranker_choice(methods()[0]))
-        for box in (self._method.editor, self._ranker.editor):
-            set_notes(box, lacking)
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
@@ -166,6 +165,8 @@ class MethodForm(Panel):
         self._groups = named(PlainLabel(), "groups-note", role="caption")
         self._groups.setWordWrap(True)
         self._groups.hide()
+        self._warning = named(PlainLabel(), "method-warning", role="caption")
+        self._warning.setWordWrap(True)
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
         self._own = ParameterSection(theme)
@@ -184,6 +185,7 @@ class MethodForm(Panel):
         for field in (self._protocol, self._select_by, self._rule):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+        self._plan = Plan(data="")
         self._show()
 
     @property
@@ -232,6 +234,7 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
+        self._plan = plan
         self._method.set_value(plan.method)
         if plan.entry.selects:  # else it is kept for the next method that does
             self._ranker.set_value(plan.ranker)
@@ -258,9 +261,11 @@ class MethodForm(Panel):
         self._reveal(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Say which features the data have, for the fields that name some."""
+    def set_features(self, ids: Sequence[int], names: Sequence[str], greatest_label: float = 0.0) -> None:
+        """Say which features the data have, for the fields that name some, and their greatest label."""
         self._own.set_features(ids, names)
+        self._greatest_label = greatest_label
+        self._note_choices()
 
     def commit(self) -> bool:
         """Take what is still being typed and tell whether all of it is valid; else go to the first error.
@@ -289,7 +294,7 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
-        method_fields = (self._method, self._groups, self._preferences, self._own)
+        method_fields = (self._method, self._warning, self._groups, self._preferences, self._own)
         ranker_fields = (self._ranker, self._own_ranking, self._ranker_section)
         choice_fields = (self._heading, self._protocol, self._select_by, self._rule)
         self._heading.setContentsMargins(0, 8, 0, 0)
@@ -319,6 +324,7 @@ class MethodForm(Panel):
         self._own_ranking.show_parameters(entry.key, ranking, visible=not ranker)
         self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
         self.set_caption(entry.citation)
+        self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
         self._align()
@@ -330,8 +336,25 @@ class MethodForm(Panel):
         ranker, parameter = self._ranker.value, _ranker_choice(selector)
         if parameter != self._ranker.parameter:
             self._ranker.set_choices(parameter)
-            set_notes(self._ranker.editor, self._lacking)
             self._ranker.set_value(ranker)
+
+    def _note_choices(self) -> None:
+        """Say in the lists, and of what is chosen below it, what cannot run here and what takes long."""
+        for field, selects in ((self._method, True), (self._ranker, False)):
+            set_notes(field.editor, self._lacking, self._notes(selects=selects))
+        chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
+        said = [entry.refusal_of_labels(self._greatest_label) or _duration(entry) for entry in chosen]
+        self._warning.setText(" ".join(filter(None, said)))
+        self._warning.setVisible(any(said))
+
+    def _notes(self, *, selects: bool) -> dict[str, str]:
+        """Return what is to be known of methods, or of final rankers, with the present plan and data."""
+        return {
+            entry.key: refusal(self._plan, entry, selects=selects)
+            or entry.refusal_of_labels(self._greatest_label)
+            or _duration(entry)
+            for entry in methods()
+        }
 
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
@@ -407,6 +430,11 @@ class MethodForm(Panel):
 
     def _update_reset(self) -> None:
         self._reset.setVisible(any(field.changed for field in self._parameter_fields()))
+
+
+def _duration(entry: Method) -> str:
+    """Return a warning of a method that takes long; "" for any other."""
+    return tr("{label} takes a minute or more per run.").format(label=entry.label) if entry.slow else ""
 
 
 def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:

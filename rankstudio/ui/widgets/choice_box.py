@@ -27,12 +27,16 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.style.plain_text import plain
 
+NOTE = Qt.ItemDataRole.UserRole + 1
+"""Of an item of a box: what is to be known of the choice, shown below it."""
+
 _INSET = 2  # of a box's text in its field
 _LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
-_NOTE = Qt.ItemDataRole.AccessibleDescriptionRole  # a screen reader reads what stands below a choice
+_KIND = Qt.ItemDataRole.AccessibleDescriptionRole  # Qt marks separators by it; a screen reader reads notes
+_SEPARATOR, _SEPARATOR_HEIGHT = "separator", 9
 _NOTE_WIDTH = 380  # pixels: a longer note ends in an ellipsis, and is whole in the tooltip
 _NOTE_SCALE = 0.85  # of the text
-_SIDE = 10  # beside a note, as the style sheet has it beside a choice
+_SIDE = 9  # beside a note, as the style sheet has it beside a choice
 _MUTED = 0.65  # opacity of a note
 _GAP = 5  # below a note
 
@@ -69,7 +73,9 @@ class _NotedDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the size of a choice, with its note."""
-        size, note = super().sizeHint(option, index), index.data(_NOTE)
+        size, note = super().sizeHint(option, index), index.data(NOTE)
+        if index.data(_KIND) == _SEPARATOR:
+            return QSize(0, _SEPARATOR_HEIGHT)
         if not note:
             return size
         metrics = QFontMetrics(_small(option.font))
@@ -80,7 +86,12 @@ class _NotedDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Draw the choice, and below it its note."""
-        note = index.data(_NOTE)
+        note = index.data(NOTE)
+        if index.data(_KIND) == _SEPARATOR:
+            y = option.rect.center().y()
+            painter.setPen(option.palette.color(QPalette.ColorRole.Mid))
+            painter.drawLine(option.rect.left() + _SIDE, y, option.rect.right() - _SIDE, y)
+            return
         if not note:
             super().paint(painter, option, index)
             return
@@ -159,4 +170,5 @@ def set_notes(
         text = lacking.get(key) or notes.get(key, "")
         item.setEnabled(key not in lacking)
         item.setToolTip(plain(text) if text else "")
-        item.setData(text or None, _NOTE)
+        for role in (NOTE, _KIND):
+            item.setData(text or None, role)

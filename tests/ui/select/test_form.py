@@ -16,6 +16,7 @@ from rankstudio.ui.select.fields import tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
 from rankstudio.ui.style.plain_text import shortened
+from rankstudio.ui.widgets.choice_box import NOTE
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -278,9 +279,36 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
         box = made.field(name).editor
         item = box.model().item(box.findData("lambdamart"))
         assert not item.isEnabled()
-        assert item.toolTip() == lacking.lacking
+        assert item.toolTip() == lacking.lacking == item.data(NOTE)
         assert box.model().item(box.findData("rankrls")).isEnabled()
     made.deleteLater()
+
+
+def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_long(form):
+    def note(key, name="method"):
+        box = form.field(name).editor
+        return box.itemData(box.findData(key), NOTE) or ""
+
+    assert note("fs-bfs") == form_warning(form, "fs-bfs") != ""
+    assert note("gas") == form_warning(form, "gas") == ""
+    form.set_plan(Plan(data="x", groups={"Body": (1, 3)}))
+    assert "group" in note("gas")
+    assert not note("greedy-rankrls") and not note("ranksvm", "ranked_by")
+    form.set_plan(Plan(data="x", preferences={"path": "p.csv"}))
+    assert "preferences" in note("lambdamart") and "preferences" in note("lambdamart", "ranked_by")
+    assert not note("ranksvm")
+    form.set_plan(Plan(data="x"))
+    form.set_features((1,), ("TF",), greatest_label=31.0)
+    assert "31" in note("lambdamart") and "31" in form_warning(form, "lambdamart")
+    form.set_features((1,), ("TF",), greatest_label=4.0)
+    assert not note("lambdamart")
+
+
+def form_warning(form, key):
+    """Return what stands below the method once it is chosen."""
+    pick(form, "method", key)
+    label = form.findChild(QLabel, "method-warning")
+    return label.text() if label.isVisible() else ""
 
 
 def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):

@@ -2,7 +2,7 @@
 
 import pytest
 from hands import pick, type_into, unfold
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from windows import open_window
@@ -85,8 +85,8 @@ def test_the_models_of_a_selector_are_called_by_name_with_their_parameters_below
     assert box.currentText() == "RankRLS"
     names = [box.itemText(i) for i in range(box.count())]
     assert len(set(names)) == len(names), "RankRLS as a step of its own has another name"
-    place = {name: form.field(name).mapTo(form, form.rect().topLeft()).y() for name in ("c", "regularization")}
-    assert place["c"] < box.mapTo(form, box.rect().topLeft()).y() < place["regularization"]
+    heights = [form.field(name).mapTo(form, QPoint()).y() for name in ("c", "ranked_by", "regularization")]
+    assert heights == sorted(heights)
     for key, own in (("fsmsvm", "RankSVM"), ("fsmrank", "FSMRank"), ("lambdamart-top", "LambdaMART")):
         pick(form, "method", key)
         assert form.field("ranked_by").editor.currentText() == own

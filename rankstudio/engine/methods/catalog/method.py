@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, shown
@@ -88,8 +89,10 @@ class Method:
     ranks_with : str
         For a selector: the label of the model that ranks with its features unless a final ranker is chosen;
         "" where that model is called as the selector is.
-    slow : str
-        How long it takes, as a sentence, where that is long on data of usual size.
+    slow : bool
+        Whether a run takes a minute or more on data of usual size.
+    greatest_label : float
+        Labels above it are refused.
     """
 
     key: str
@@ -116,7 +119,8 @@ class Method:
     module: str = ""
     extra: str = ""
     ranks_with: str = ""
-    slow: str = ""
+    slow: bool = False
+    greatest_label: float = inf
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -170,6 +174,14 @@ class Method:
         return tr(
             '{label} needs {module}, which is not installed: pip install "rankstudio[{extra}]".'
         ).format(label=self.label, module=self.module, extra=self.extra)
+
+    def refusal_of_labels(self, greatest: float) -> str:
+        """Return why it cannot learn from labels up to a greatest one, as a sentence; "" where it can."""
+        if greatest <= self.greatest_label:
+            return ""
+        return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
+            label=self.label, most=self.greatest_label, found=greatest
+        )
 
     def final_ranker(self, ranker: Method | None) -> str:
         """Return what a final ranker of its features is called, None for the model it has itself.

@@ -126,11 +126,12 @@ FS_BFS = Method(
     title="Feature selection for document ranking using best first search and coordinate ascent",
     summary=(
         "Divides the features into small subsets by best-first search. Coordinate ascent turns "
-        "each subset into one new feature, and RankRLS ranks with those. Takes minutes."
+        "each subset into one new feature, and RankRLS ranks with those."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention", "seed"),
+    slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     ranks_with="RankRLS",
@@ -367,6 +368,8 @@ LAMBDAMART_TOP = Method(
     takes=("seed",),
     module="lightgbm",
     extra="boosting",
+    greatest_label=LAMBDAMART.greatest_label,
+    slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),
     estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
     ranks_with="LambdaMART",
