@@ -4,6 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from rankstudio.ui.widgets.disclosure import Disclosure
+
 
 def type_into(field, text):
     """Write over what stands in a line, and press Enter."""
@@ -11,6 +13,13 @@ def type_into(field, text):
     field.editor.selectAll()
     QTest.keyClicks(field.editor, text)
     QTest.keyClick(field.editor, Qt.Key.Key_Return)
+
+
+def unfold(form):
+    """Open what is folded under "More options"."""
+    for fold in form.findChildren(Disclosure):
+        if fold.isVisible() and not fold.opened:
+            QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
 
 
 def pick(form, name, key):

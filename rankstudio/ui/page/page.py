@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QShowEvent
@@ -14,6 +15,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.widgets.disclosure import Disclosure
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 from rankstudio.ui.widgets.table import TableView
@@ -22,6 +24,7 @@ GAP = 8
 """Between panels, in logical pixels."""
 _MOST = 1 << 16  # pixels: what is more was damaged
 _LEAST = QSize(420, 320)
+_Widget = TypeVar("_Widget", bound=QWidget)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +196,10 @@ class Page(QWidget):
             splitter.setVisible(any(shown))
             splitter = parent
 
-    def _tables(self) -> list[TableView]:
+    def _inside(self, kind: type[_Widget]) -> list[_Widget]:
+        """Return the widgets of a kind, also those of panels in windows of their own."""
         roots = (self, *(outside.window for outside in self._windows.values()))
-        return [table for root in roots for table in root.findChildren(TableView)]
+        return [widget for root in roots for widget in root.findChildren(kind)]
 
     @Slot(QPoint)
     def _show_menu(self, at: QPoint) -> None:
@@ -222,8 +226,10 @@ class Page(QWidget):
         What was never seen has the sizes of a page that nobody laid out, and a panel that is hidden has none:
         what was remembered of them stays.
         """
-        for table in self._tables():
+        for table in self._inside(TableView):
             settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
+        for fold in self._inside(Disclosure):
+            settings.set(f"folds/{fold.objectName()}", "open" if fold.wanted else None)
         for panel, outside in self._windows.items():
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
@@ -254,6 +260,8 @@ class Page(QWidget):
                 self._geometries[panel.objectName()] = geometry
         for table in self.findChildren(TableView):
             table.restore_widths(settings.text(f"columns/{table.objectName()}"))
+        for fold in self.findChildren(Disclosure):
+            fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters():
             text = settings.text(f"sizes/{splitter.objectName()}")
             sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MOST]

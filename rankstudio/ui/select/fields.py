@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
@@ -29,7 +28,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choice_box import choice_box, set_choices
 from rankstudio.ui.widgets.layout import named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
@@ -71,7 +70,7 @@ def _range(parameter: Parameter) -> str:
     """Return the range in words; "" where the field itself shows what there is."""
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
         return ""
-    if parameter.kind in _LISTED:
+    if parameter.kind in _LISTED and parameter.offers_several:
         several = tr("Separate several values by commas to try each of them.")
         return f"{parameter.expected}. {several}"
     return parameter.expected
@@ -101,7 +100,7 @@ class Field(QWidget):
         self.theme = theme
         self.parameter = parameter
         self.editor = editor
-        self._value = parameter.validate(parameter.default)
+        self._default = self._value = parameter.validate(parameter.default)
         self.setObjectName(f"field-{parameter.name}")
         self.label = named(PlainLabel(parameter.label), role="field")
         self.error = named(PlainLabel(), f"error-{parameter.name}", role="error")
@@ -120,6 +119,11 @@ class Field(QWidget):
     def value(self) -> Any:
         """The last valid value."""
         return self._value
+
+    @property
+    def changed(self) -> bool:
+        """Whether the value differs from the default."""
+        return bool(self._value != self._default)
 
     @property
     def has_error(self) -> bool:
@@ -175,7 +179,7 @@ class Field(QWidget):
     def _refresh(self) -> None:
         self.show_error("")
         self.show_value()
-        self.reset_button.setVisible(self._value != self.parameter.default)
+        self.reset_button.setVisible(self.changed)
 
     def _lay_out(self) -> None:
         self.error.setWordWrap(True)
@@ -317,10 +321,8 @@ class ChoiceField(Field):
 
     editor: QComboBox
 
-    def __init__(
-        self, theme: Theme, parameter: Parameter, lacking: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        super().__init__(theme, parameter, choice_box(parameter.choices, lacking))
+    def __init__(self, theme: Theme, parameter: Parameter) -> None:
+        super().__init__(theme, parameter, choice_box(parameter.choices))
         self.editor.activated.connect(self._take_current)
         self._refresh()
 
@@ -330,10 +332,8 @@ class ChoiceField(Field):
 
     def set_choices(self, parameter: Parameter) -> None:
         """Offer other choices, and show the default of them."""
-        self.parameter = parameter
-        self.editor.clear()
-        for key, label in parameter.choices:
-            self.editor.addItem(label, key)
+        self.parameter, self._default = parameter, parameter.default
+        set_choices(self.editor, parameter.choices)
         self.set_value(parameter.default)
 
     @Slot()
@@ -390,7 +390,8 @@ class ChoicesField(ChoiceField):
         several = self.parameter.several(self._value)
         if several:
             box.addItem(self.parameter.format(self._value), _SEVERAL)
-        box.addItem(tr("several…"), _ASK)
+        if several or self.parameter.offers_several:
+            box.addItem(tr("several…"), _ASK)
         box.setCurrentIndex(box.findData(_SEVERAL if several else self._value))
 
     def menu(self) -> QMenu:

@@ -15,6 +15,7 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
+from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
     Kind,
@@ -33,6 +34,7 @@ from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, RemovableNote
+from rankstudio.ui.widgets.choice_box import set_notes
 from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""
@@ -51,9 +53,9 @@ def _method_choice() -> Parameter:
     )
 
 
-def _ranker_choice() -> Parameter:
-    """Return the choice of who ranks with the selected features as a parameter."""
-    rankers = tuple((entry.key, entry.label) for entry in methods() if not entry.selects)
+def _ranker_choice(selector: Method) -> Parameter:
+    """Return the choice of who ranks with the features of a selector as a parameter."""
+    rankers = [(entry.key, selector.final_ranker(entry)) for entry in methods() if not entry.selects]
     return Parameter(
         name="ranked_by",
         label=tr("final ranker"),
@@ -66,7 +68,7 @@ def _ranker_choice() -> Parameter:
                 "selections."
             )
         ),
-        choices=((_OWN, tr("its own model")), *rankers),
+        choices=((_OWN, selector.final_ranker(None)), *rankers),
     )
 
 
@@ -82,7 +84,7 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
         )
     return Parameter(
         name="select_by",
-        label=tr("choose by"),
+        label=tr("criterion"),
         kind=Kind.CHOICE,
         default=measures[0],
         help=(
@@ -92,7 +94,7 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
                 "own criterion. Ties go to the smaller λ, then to fewer features."
             )
         ),
-        choices=(*choices, (CRITERION, tr("criterion"))),
+        choices=(*choices, (CRITERION, tr("training criterion"))),
     )
 
 
@@ -103,7 +105,7 @@ def _rule(present: str) -> Parameter:
     rules = dict.fromkeys([*usual, present])
     return Parameter(
         name="rule",
-        label=tr("choose k"),
+        label=tr("rule"),
         kind=Kind.CHOICE,
         default=BEST,
         help=(
@@ -150,11 +152,12 @@ class MethodForm(Panel):
             "Add scores of another program with Run, Add scores of another program."
         )
         lacking[GIVEN_MODEL.key] = tr("Open a model file with File, Open model as ranker.")
-        self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
-        self._method = ChoiceField(theme, _method_choice(), lacking)
+        self._greatest_label = 0.0
+        self._lacking = lacking
+        self._method = ChoiceField(theme, _method_choice())
         self._method.editor.insertSeparator(sum(entry.selects for entry in methods()))
         self._method.editor.insertSeparator(len(methods()) + 1)  # one separator stands before it
-        self._ranker = ChoiceField(theme, _ranker_choice(), lacking)
+        self._ranker = ChoiceField(theme, _ranker_choice(methods()[0]))
         self._protocol = ProtocolField(theme)
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
@@ -162,20 +165,27 @@ class MethodForm(Panel):
         self._groups = named(PlainLabel(), "groups-note", role="caption")
         self._groups.setWordWrap(True)
         self._groups.hide()
+        self._warning = named(PlainLabel(), "method-warning", role="caption")
+        self._warning.setWordWrap(True)
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
-        self._own, self._ranker_section = ParameterSection(theme), ParameterSection(theme, prefix="ranker-")
+        self._own = ParameterSection(theme)
+        self._own_ranking = ParameterSection(theme, fold="ranking-options")
+        self._ranker_section = ParameterSection(theme, prefix="ranker-")
+        self._sections = (self._own, self._own_ranking, self._ranker_section)
+        self._heading = named(PlainLabel(), "choice-heading", role="title")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
         self._scroll = named(_FieldsArea(), "method-scroll")
         self._lay_out()
-        for section in (self._own, self._ranker_section):
+        for section in self._sections:
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
         self._ranker.edited.connect(self._tell_choice)
         for field in (self._protocol, self._select_by, self._rule):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+        self._plan = Plan(data="")
         self._show()
 
     @property
@@ -193,7 +203,7 @@ class MethodForm(Panel):
 
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
-        return self._own.values()
+        return {**self._own.values(), **self._own_ranking.values()}
 
     def ranker_values(self) -> dict[str, Any]:
         """Return the parameters of the ranker, none without one."""
@@ -218,16 +228,19 @@ class MethodForm(Panel):
         }
         if name in fixed:
             return fixed[name]
-        ranked = name.startswith("ranker-")
-        return self._ranker_section.fields[name.removeprefix("ranker-")] if ranked else self._own.fields[name]
+        if name.startswith("ranker-"):
+            return self._ranker_section.fields[name.removeprefix("ranker-")]
+        return {**self._own.fields, **self._own_ranking.fields}[name]
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
+        self._plan = plan
         self._method.set_value(plan.method)
         if plan.entry.selects:  # else it is kept for the next method that does
             self._ranker.set_value(plan.ranker)
         self._show()
         self._own.set_values(plan.parameters)
+        self._own_ranking.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
         grouped = bool(plan.groups) and (plan.entry.selects or not plan.entry.groups)
@@ -245,12 +258,14 @@ class MethodForm(Panel):
     def go_to(self, name: str) -> None:
         """Let the user write into a field."""
         field = self.field(name)
-        self._scroll.ensureWidgetVisible(field)
+        self._reveal(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Say which features the data have, for the fields that name some."""
+    def set_features(self, ids: Sequence[int], names: Sequence[str], greatest_label: float = 0.0) -> None:
+        """Say which features the data have, for the fields that name some, and their greatest label."""
         self._own.set_features(ids, names)
+        self._greatest_label = greatest_label
+        self._note_choices()
 
     def commit(self) -> bool:
         """Take what is still being typed and tell whether all of it is valid; else go to the first error.
@@ -259,6 +274,7 @@ class MethodForm(Panel):
         """
         wrong = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
         if wrong:
+            self._reveal(wrong[0])
             wrong[0].editor.setFocus()
         return not wrong
 
@@ -271,12 +287,20 @@ class MethodForm(Panel):
         if (self.values(), self.ranker_values()) != before:
             self._tell()
 
+    def _reveal(self, field: Field) -> None:
+        """Bring a field into sight."""
+        for section in self._sections:
+            section.reveal(field)
+        self._scroll.ensureWidgetVisible(field)
+
     def _lay_out(self) -> None:
-        said = self._groups, self._preferences
-        method_fields = (self._method, *said, self._own, self._ranker, self._ranker_section)
-        choice_fields = (self._protocol, self._select_by, self._rule)
+        method_fields = (self._method, self._warning, self._groups, self._preferences, self._own)
+        ranker_fields = (self._ranker, self._own_ranking, self._ranker_section)
+        choice_fields = (self._heading, self._protocol, self._select_by, self._rule)
+        self._heading.setContentsMargins(0, 8, 0, 0)
         column = QVBoxLayout(self._page)
-        fill(column, *method_fields, *choice_fields, 1, margins=(12, 12, 12, 12), spacing=6)
+        fields = (*method_fields, *ranker_fields, *choice_fields)
+        fill(column, *fields, 1, margins=(12, 12, 12, 12), spacing=6)
         scroll = self._scroll
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -289,30 +313,60 @@ class MethodForm(Panel):
         """Show the fields of the method and of the ranker."""
         entry, ranker = method(self.method_key()), self.ranker_key()
         self._ranker.setVisible(entry.selects)
+        if entry.selects:
+            self._offer_rankers(entry)
         for field in (self._select_by, self._rule):  # of what was given there is one model
             field.setVisible(not entry.given)
-        self._own.show_method(entry, without_ranking=bool(ranker))
-        self._ranker_section.show_method(method(ranker) if ranker else None)
+        self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
+        self._heading.setVisible(not entry.given)
+        ranking = [p for p in entry.parameters if p.ranks]
+        self._own.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
+        self._own_ranking.show_parameters(entry.key, ranking, visible=not ranker)
+        self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
         self.set_caption(entry.citation)
+        self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
         self._align()
         self._order_tabs()
         self._update_reset()
 
-    def _parameter_fields(self) -> list[Field]:
-        return [*self._own.shown(), *self._ranker_section.shown()]
+    def _offer_rankers(self, selector: Method) -> None:
+        """Offer the final rankers of a selector, its own model by the name of what that is."""
+        ranker, parameter = self._ranker.value, _ranker_choice(selector)
+        if parameter != self._ranker.parameter:
+            self._ranker.set_choices(parameter)
+            self._ranker.set_value(ranker)
 
-    def _all_fields(self) -> Iterator[Field]:
-        yield self._method
-        yield from self._own.shown()
-        if method(self.method_key()).selects:
-            yield self._ranker
-        yield from self._ranker_section.shown()
-        yield self._protocol
-        if not method(self.method_key()).given:
-            yield self._select_by
-            yield self._rule
+    def _note_choices(self) -> None:
+        """Say in the lists, and of what is chosen below it, what cannot run here and what takes long."""
+        for field, selects in ((self._method, True), (self._ranker, False)):
+            set_notes(field.editor, self._lacking, self._notes(selects=selects))
+        chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
+        said = [entry.refusal_of_labels(self._greatest_label) or _duration(entry) for entry in chosen]
+        self._warning.setText(" ".join(filter(None, said)))
+        self._warning.setVisible(any(said))
+
+    def _notes(self, *, selects: bool) -> dict[str, str]:
+        """Return what is to be known of methods, or of final rankers, with the present plan and data."""
+        return {
+            entry.key: refusal(self._plan, entry, selects=selects)
+            or entry.refusal_of_labels(self._greatest_label)
+            or _duration(entry)
+            for entry in methods()
+        }
+
+    def _parameter_fields(self) -> list[Field]:
+        return [field for section in self._sections for field in section.shown()]
+
+    def _choice_fields(self) -> list[Field]:
+        """Return the fields that choose among models, as far as the method has several."""
+        given = method(self.method_key()).given
+        return [self._protocol] if given else [self._protocol, self._select_by, self._rule]
+
+    def _all_fields(self) -> list[Field]:
+        ranker = [self._ranker] if method(self.method_key()).selects else []
+        return [self._method, *self._parameter_fields(), *ranker, *self._choice_fields()]
 
     @Slot()
     def _align(self) -> None:
@@ -324,7 +378,15 @@ class MethodForm(Panel):
         self._scroll.updateGeometry()
 
     def _order_tabs(self) -> None:
-        order = [part for field in self._all_fields() for part in (field.editor, field.reset_button)]
+        ranker = [self._ranker] if method(self.method_key()).selects else []
+        order = [
+            *_parts([self._method]),
+            *self._own.tab_order(),
+            *_parts(ranker),
+            *self._own_ranking.tab_order(),
+            *self._ranker_section.tab_order(),
+            *_parts(self._choice_fields()),
+        ]
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
 
@@ -367,11 +429,18 @@ class MethodForm(Panel):
         )
 
     def _update_reset(self) -> None:
-        changed = any(
-            field.value != field.parameter.validate(field.parameter.default)
-            for field in self._parameter_fields()
-        )
-        self._reset.setVisible(changed)
+        self._reset.setVisible(any(field.changed for field in self._parameter_fields()))
+
+
+def _duration(entry: Method) -> str:
+    """Return a warning of a method that takes long; "" for any other."""
+    return tr("{label} takes a minute or more per run.").format(label=entry.label) if entry.slow else ""
+
+
+def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:
+    """Yield what the keyboard reaches of fields."""
+    for field in fields:
+        yield from (field.editor, field.reset_button)
 
 
 def groups_text(plan: Plan) -> str:

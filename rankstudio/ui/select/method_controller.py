@@ -54,7 +54,8 @@ class MethodController(QObject):
         dataset = self._session.dataset
         if dataset is not None:
             self._note_given_folds(dataset)
-            self.form.set_features(dataset.feature_ids.tolist(), dataset.feature_names)
+            ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+            self.form.set_features(ids, names, dataset.greatest_grade)
 
     def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Return changes of the method with what can choose its models."""

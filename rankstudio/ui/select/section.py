@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.features_field import FeaturesField
 from rankstudio.ui.select.fields import ChoicesField, Field, LineField, SwitchField, measure_field
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.disclosure import Disclosure
+from rankstudio.ui.widgets.layout import fill
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.GRID: LineField,
@@ -39,56 +41,73 @@ def translated(parameter: Parameter) -> Parameter:
 
 
 class ParameterSection(QWidget):
-    """A column of fields, one a parameter.
+    """A column of fields, one a parameter; those that most runs leave alone fold under *More options*.
+
+    The fold opens by itself for a method or a plan with a value in it that differs from its default.
 
     Parameters
     ----------
     theme : Theme
     prefix : str
         Of the names of the fields, where two sections may show parameters of one name.
+    fold : str
+        Name of the fold, for the settings.
 
     Attributes
     ----------
     edited : Signal(object)
         The field that the user gave a new valid value.
+    more : Disclosure
+        The fold.
     """
 
     edited = Signal(object)
 
-    def __init__(self, theme: Theme, prefix: str = "") -> None:
+    def __init__(self, theme: Theme, prefix: str = "", fold: str = "more-options") -> None:
         super().__init__()
         self._theme, self._prefix = theme, prefix
         self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
         self._kept: dict[str, dict[str, Field]] = {}
-        self._entry: Method | None = None
-        self._without_ranking = False
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
+        self._key = ""
+        self._visible = True
+        self._n_changed, self._unseen = 0, True  # folded values, and whether they are another method's
+        self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
+        self.more = Disclosure(theme, f"{prefix}{fold}")
+        fill(QVBoxLayout(self), self._column, self.more, margins=(0, 0, 0, 0), spacing=6)
 
     @property
     def fields(self) -> dict[str, Field]:
         """The fields of the method that is shown, by the parameter's name, hidden ones too."""
-        return self._kept[self._entry.key] if self._entry else {}
+        return self._kept.get(self._key, {})
 
     def shown(self) -> list[Field]:
-        """Return the fields that can be seen, from top to bottom."""
-        hidden, values = self._without_ranking, self.values()
-        return [
-            field
-            for field in self.fields.values()
-            if field.parameter.counts(values) and not (hidden and field.parameter.ranks)
-        ]
+        """Return the fields that count, from top to bottom, folded ones at the end."""
+        if not self._visible:
+            return []
+        values = self.values()
+        counting = [field for field in self.fields.values() if field.parameter.counts(values)]
+        return sorted(counting, key=lambda field: not field.parameter.basic)
+
+    def tab_order(self) -> Iterator[QWidget]:
+        """Yield what the keyboard reaches, from top to bottom."""
+        before = True
+        for field in self.shown():
+            if before and not field.parameter.basic:
+                yield self.more.button
+                before = False
+            yield from (field.editor, field.reset_button)
 
     def values(self) -> dict[str, Any]:
         """Return the parameters; a field in error has its last valid value."""
         return {name: field.value for name, field in self.fields.items()}
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show values, telling nobody."""
-        for name, value in values.items():
-            self.fields[name].set_value(value)
+        """Show values of the parameters that it has, telling nobody."""
+        for name, field in self.fields.items():
+            if name in values:
+                field.set_value(values[name])
         self._hide_others()
+        self._unseen = False
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
         """Say which features the data have, for the fields that name some."""
@@ -98,19 +117,27 @@ class ParameterSection(QWidget):
                 if isinstance(field, FeaturesField):
                     field.set_features(ids, names)
 
-    def show_method(self, entry: Method | None, without_ranking: bool = False) -> None:
-        """Show the fields of a method, made when it is first shown; None shows nothing.
+    def show_parameters(self, key: str, parameters: Sequence[Parameter], visible: bool = True) -> None:
+        """Show the fields of a method, made when it is first shown.
 
         Parameters
         ----------
-        entry : Method or None
-        without_ranking : bool
-            Whether another method ranks with what this one selects.
+        key : str
+            Of the method; "" for none.
+        parameters : sequence of Parameter
+        visible : bool
+            Whether they count. Where they do not, they keep their values.
         """
-        self._entry, self._without_ranking = entry, without_ranking
-        if entry is not None and entry.key not in self._kept:
-            self._kept[entry.key] = {p.name: self._make(p) for p in entry.parameters}
+        self._unseen |= key != self._key
+        self._key, self._visible = key, visible
+        if key not in self._kept:
+            self._kept[key] = {p.name: self._make(p) for p in parameters}
         self._hide_others()
+
+    def reveal(self, field: Field) -> None:
+        """Open the fold where a field of it is to be seen."""
+        if field in self.fields.values() and not field.parameter.basic:
+            self.more.set_open(True)
 
     def _hide_others(self) -> None:
         """Show the fields that count, and no others."""
@@ -119,6 +146,19 @@ class ParameterSection(QWidget):
             for field in fields.values():
                 field.setVisible(field in seen)
         self.setVisible(bool(seen))
+        self._show_more([field for field in seen if not field.parameter.basic])
+
+    def _show_more(self, folded: Sequence[Field]) -> None:
+        """Say how many folded values differ from their defaults, and open the fold for the first of them."""
+        n_changed, before = sum(field.changed for field in folded), self._n_changed
+        self._n_changed = n_changed
+        text = tr("More options ({n} changed)").format(n=n_changed) if n_changed else tr("More options")
+        self.more.button.setText(text)
+        self.more.setVisible(bool(folded))
+        if self._unseen:
+            self.more.set_open(self.more.wanted or n_changed > 0)
+        elif n_changed and not before:
+            self.more.set_open(True)
 
     def _make(self, parameter: Parameter) -> Field:
         named = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
@@ -126,10 +166,11 @@ class ParameterSection(QWidget):
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)
         field.edited.connect(self._tell)
-        self._column.addWidget(field)
+        (self._column if parameter.basic else self.more.column).addWidget(field)
         return field
 
     @Slot(object)
     def _tell(self, _value: object) -> None:
+        self._unseen = False
         self._hide_others()
         self.edited.emit(self.sender())

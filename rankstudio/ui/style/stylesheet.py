@@ -84,6 +84,12 @@ QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {
   border: 2px solid $accent; padding: 0 4px; min-height: 22px;
 }
 QPushButton[role="quiet"]:disabled, QToolButton[role="quiet"]:disabled { background: transparent; }
+QToolButton[role="disclosure"] {
+  background: transparent; color: $muted; border: 1px solid transparent;
+  padding: 0 5px 0 0; margin-left: -6px; min-height: 24px;
+}
+QToolButton[role="disclosure"]:hover { color: $text; background: $line_soft; }
+QToolButton[role="disclosure"]:focus { border: 2px solid $accent; padding: 0 4px 0 0; min-height: 22px; }
 QPushButton[role="segment"] { padding: 0 4px; min-height: 22px; border-radius: 6px; }
 QPushButton[role="segment"]:checked { font-weight: 600; }
 QPushButton[role="segment"]:focus { padding: 0 3px; min-height: 20px; }

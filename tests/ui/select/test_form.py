@@ -2,10 +2,10 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
-from hands import pick, type_into, write
+from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QToolButton
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -16,6 +16,7 @@ from rankstudio.ui.select.fields import tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
 from rankstudio.ui.style.plain_text import shortened
+from rankstudio.ui.widgets.choice_box import NOTE
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -26,12 +27,15 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
     assert form.caption() == entry.citation
     for parameter in entry.parameters:
         field = form.field(parameter.name)
-        assert field.isVisible() == parameter.counts(form.values())
+        assert field.isVisible() == (parameter.basic and parameter.counts(form.values()))
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
         assert shortened(parameter.help) in unescape(field.editor.toolTip())
         for text in (parameter.symbol, parameter.source):
             assert text in unescape(field.editor.toolTip())
+    unfold(form)
+    for parameter in entry.parameters:
+        assert form.field(parameter.name).isVisible() == parameter.counts(form.values())
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -205,6 +209,8 @@ def test_another_method_and_back_loses_nothing(form, edits):
 def test_tab_goes_through_the_fields_in_their_order(form):
     fields = [form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")]
     editors = [field.editor for field in fields]
+    editors.insert(5, form.findChild(QToolButton, "more-options-button"))
+    assert editors[4] is form.field("banned").editor
     reached, at = [], editors[0]
     for _ in range(60):
         if at in editors and at not in reached:
@@ -219,6 +225,7 @@ def test_kinds_of_the_catalog_are_all_covered():
 
 def test_a_switch_is_told_at_a_click_and_at_the_space_bar(form, edits):
     form.set_plan(Plan(data="x", method="fsmrank"))
+    unfold(form)
     field = form.field("project")
     assert not field.editor.isChecked()
     QTest.mouseClick(field.editor, Qt.MouseButton.LeftButton, pos=QPoint(8, field.editor.height() // 2))
@@ -272,12 +279,40 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
         box = made.field(name).editor
         item = box.model().item(box.findData("lambdamart"))
         assert not item.isEnabled()
-        assert item.toolTip() == lacking.lacking
+        assert item.toolTip() == lacking.lacking == item.data(NOTE)
         assert box.model().item(box.findData("rankrls")).isEnabled()
     made.deleteLater()
 
 
+def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_long(form):
+    def note(key, name="method"):
+        box = form.field(name).editor
+        return box.itemData(box.findData(key), NOTE) or ""
+
+    assert note("fs-bfs") == form_warning(form, "fs-bfs") != ""
+    assert note("gas") == form_warning(form, "gas") == ""
+    form.set_plan(Plan(data="x", groups={"Body": (1, 3)}))
+    assert "group" in note("gas")
+    assert not note("greedy-rankrls") and not note("ranksvm", "ranked_by")
+    form.set_plan(Plan(data="x", preferences={"path": "p.csv"}))
+    assert "preferences" in note("lambdamart") and "preferences" in note("lambdamart", "ranked_by")
+    assert not note("ranksvm")
+    form.set_plan(Plan(data="x"))
+    form.set_features((1,), ("TF",), greatest_label=31.0)
+    assert "31" in note("lambdamart") and "31" in form_warning(form, "lambdamart")
+    form.set_features((1,), ("TF",), greatest_label=4.0)
+    assert not note("lambdamart")
+
+
+def form_warning(form, key):
+    """Return what stands below the method once it is chosen."""
+    pick(form, "method", key)
+    label = form.findChild(QLabel, "method-warning")
+    return label.text() if label.isVisible() else ""
+
+
 def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):
+    unfold(form)
     assert form.field("ties").isVisible()
     form.set_plan(Plan(data="x", parameters={"cost": "unit", "ties": False}))
     assert not form.field("ties").isVisible()

@@ -3,7 +3,7 @@
 from html import unescape
 
 import pytest
-from hands import pick, type_into
+from hands import pick, type_into, unfold
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog import CATALOG, method
@@ -15,6 +15,7 @@ def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits)
     pick(form, "ranked_by", "ranksvm")
     assert not form.field("regularization").isVisible(), "it concerns only GAS's own model"
     assert form.field("c").isVisible()
+    unfold(form)
     for parameter in method("ranksvm").parameters:
         field = form.field(f"ranker-{parameter.name}")
         assert field.isVisible() == parameter.counts(form.ranker_values())
@@ -65,6 +66,7 @@ def test_reset_and_tab_go_through_the_rankers_fields_too(form, edits):
     values = form.ranker_values()
     ranking = [f"ranker-{p.name}" for p in method("ranksvm").parameters if p.counts(values)]
     names = ["method", *shown, "ranked_by", *ranking, "select_by"]
+    unfold(form)
     editors = [form.field(name).editor for name in names]
     reached, at = [], editors[0]
     for _ in range(80):
@@ -90,6 +92,7 @@ def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form, edits)
 
 def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
     form.set_plan(Plan(data="x", method="gas", ranker="ranksvm"))
+    unfold(form)
     fields = ("gamma", "degree", "coef0", "n_basis", "basis")
     for kernel, seen in (
         ("linear", ()),

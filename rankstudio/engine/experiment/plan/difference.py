@@ -39,8 +39,7 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     found = _changed(own, plan.parameters, reference.parameters, names or {})
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
-        text = tr("final ranker: {label}") if ranker else tr("final ranker: its own model")
-        found.append(text.format(label=ranker.label if ranker else ""))
+        found.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
     elif ranker:
         ranked = _changed(ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {})
         found += [f"{ranker.label} {text}" for text in ranked]

@@ -16,8 +16,8 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.preference_files import refusal_of_preferences
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
+from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.experiment.results.model_selection import best_position
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
@@ -26,7 +26,7 @@ from rankstudio.engine.experiment.units.measured_part import MeasuredPart
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Kind, Method, refusal_of_groups
+from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
@@ -336,11 +336,8 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         Where something is not installed that the method needs, or it cannot honour the plan's groups or
         learn from its preferences.
     """
-    joint = [ids for ids in plan.groups.values() if len(ids) > 1]
-    if plan.preferences and not entry.learns_preferences:
-        raise PlanError(refusal_of_preferences(entry))
-    if joint and entry.key == plan.method and not entry.groups:  # a ranker has the groups that are selected
-        raise PlanError(refusal_of_groups(entry, len(joint)))
+    if why := refusal(plan, entry, selects=entry.key == plan.method):
+        raise PlanError(why)
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()

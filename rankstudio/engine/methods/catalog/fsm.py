@@ -42,6 +42,7 @@ _FSM = (
         symbol="s",
         source="Lai et al. 2013, section III.B",
         option="--importance",
+        basic=False,
         choices=(
             ("pearson", "Pearson"),
             ("ndcg", "NDCG@10 alone"),
@@ -61,6 +62,7 @@ _FSM = (
         symbol="A",
         source="Lai et al. 2013, section III.B",
         option="--similarity",
+        basic=False,
         choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
     ),
     Parameter(
@@ -73,6 +75,7 @@ _FSM = (
             "that is. Otherwise the objective may not be convex, and a warning appears."
         ),
         option="--project",
+        basic=False,
     ),
     Parameter(
         name="tol",
@@ -87,6 +90,8 @@ _FSM = (
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
         option="--tol",
+        basic=False,
+        offers_several=False,
         low=0.0,
         open_low=True,
     ),
@@ -122,6 +127,7 @@ FSMRANK = Method(
             ),
             source="Lai et al. 2013, Algorithm 1 and section IV.E",
             option="--fsm-solver",
+            basic=False,
             choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
         ),
         *_FSM[5:],
@@ -138,6 +144,7 @@ FSMSVM = Method(
     criterion="objective of RankSVM",
     candidate_score=CandidateScore("size of the weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmsvm:FSMSVM",
+    ranks_with="RankSVM",
     parameters=(
         replace(
             C,
@@ -166,6 +173,7 @@ FSMRANK_TOP = Method(
     criterion="objective of FSMRank",
     candidate_score=CandidateScore("size of the weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank_top:FSMRankTop",
+    ranks_with="FSMRank",
     parameters=(
         replace(SIZE, source="Lai et al. 2013, section IV.D"),
         *_FSM,

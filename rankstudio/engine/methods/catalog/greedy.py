@@ -36,6 +36,7 @@ GREEDY_RANKRLS = Method(
     left_out=True,
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
+    ranks_with="RankRLS",
     parameters=(
         LAMBDA,
         SIZE,
@@ -66,6 +67,7 @@ GREEDY_RANKRLS = Method(
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
             option="--search",
+            basic=False,
             choices=(("forward", "forward"), ("floating", "floating")),
         ),
         Parameter(
@@ -80,6 +82,7 @@ GREEDY_RANKRLS = Method(
             ),
             symbol="μ",
             option="--size-penalty",
+            basic=False,
             low=0.0,
         ),
         Parameter(
@@ -92,6 +95,7 @@ GREEDY_RANKRLS = Method(
                 "with the largest gain per cost."
             ),
             option="--costs",
+            basic=False,
             none_label="all 1",
         ),
         Parameter(
@@ -101,6 +105,7 @@ GREEDY_RANKRLS = Method(
             default=None,
             help="Maximum total cost of the selected features; needs costs.",
             option="--budget",
+            basic=False,
             low=0.0,
             open_low=True,
             none_label="none",
@@ -116,6 +121,8 @@ GREEDY_RANKRLS = Method(
             symbol="κ",
             source="Pahikkala et al. 2010, section 5",
             option="--candidates",
+            basic=False,
+            offers_several=False,
             low=1,
             none_label="all",
         ),
@@ -130,6 +137,7 @@ GREEDY_RANKRLS = Method(
             ),
             source="Pahikkala et al. 2010, section 5",
             option="--fitting",
+            basic=False,
             choices=(("pre", "all weights"), ("back", "new weight only")),
         ),
         COST,
@@ -147,6 +155,8 @@ GREEDY_RANKRLS = Method(
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
+            basic=False,
+            offers_several=False,
             choices=(
                 ("auto", "automatic"),
                 ("statistics", "per-query statistics"),

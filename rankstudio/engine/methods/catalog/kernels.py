@@ -62,6 +62,7 @@ COEF0 = Parameter(
     symbol="c",
     source="Airola 2011, eq. (2.9)",
     option="--coef0",
+    basic=False,
     low=0.0,
     only_with=("kernel", ("poly",)),
 )
@@ -94,12 +95,13 @@ BASIS = Parameter(
     ),
     source="Airola 2011, sections 2.5 and 5.6",
     option="--basis",
+    basic=False,
     choices=(("uniform", "all documents"), ("per_query", "same number per query")),
 )
 
 WITH_KERNEL = ("kernel", ("rbf", "poly"))
 
-MAPPED = (
+_MAP = (
     replace(
         KERNEL,
         default="linear",
@@ -112,4 +114,6 @@ MAPPED = (
     COEF0,
     *(replace(p, only_with=WITH_KERNEL) for p in (N_BASIS, BASIS)),
 )
+
+MAPPED = tuple(replace(p, basic=False) for p in _MAP)
 """Of a method that is linear by default, and with a kernel learns on the Nyström map."""

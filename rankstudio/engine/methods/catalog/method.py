@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 from rankstudio.engine.errors import PlanError, shown
@@ -85,6 +86,13 @@ class Method:
         Whether it judges a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
         What it cannot do without besides what is always there, and the extra that installs it.
+    ranks_with : str
+        For a selector: the label of the model that ranks with its features unless a final ranker is chosen;
+        "" where that model is called as the selector is.
+    slow : bool
+        Whether a run takes a minute or more on data of usual size.
+    greatest_label : float
+        Labels above it are refused.
     """
 
     key: str
@@ -110,6 +118,9 @@ class Method:
     compares_densities: bool = False
     module: str = ""
     extra: str = ""
+    ranks_with: str = ""
+    slow: bool = False
+    greatest_label: float = inf
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -163,6 +174,24 @@ class Method:
         return tr(
             '{label} needs {module}, which is not installed: pip install "rankstudio[{extra}]".'
         ).format(label=self.label, module=self.module, extra=self.extra)
+
+    def refusal_of_labels(self, greatest: float) -> str:
+        """Return why it cannot learn from labels up to a greatest one, as a sentence; "" where it can."""
+        if greatest <= self.greatest_label:
+            return ""
+        return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
+            label=self.label, most=self.greatest_label, found=greatest
+        )
+
+    def final_ranker(self, ranker: Method | None) -> str:
+        """Return what a final ranker of its features is called, None for the model it has itself.
+
+        A ranker of the name of its own model is another one: it is trained with settings of its own.
+        """
+        own = self.ranks_with or self.label
+        if ranker is None:
+            return own
+        return tr("{label}, separate settings").format(label=own) if ranker.label == own else ranker.label
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name; PlanError names the ones there are."""

@@ -56,6 +56,10 @@ class Parameter:
         neither asked for nor given to the estimator.
     changes_criterion : bool
         Whether the criterion is another one with each value, so that it does not choose among them.
+    basic : bool
+        Whether a form shows it at first. What most runs leave at its default folds under "More options".
+    offers_several : bool
+        Whether a form offers to try several values. Where all of them give the same model, it does not.
     """
 
     name: str
@@ -74,6 +78,8 @@ class Parameter:
     ranks: bool = False
     only_with: tuple[str, tuple[Any, ...]] | tuple[()] = ()
     changes_criterion: bool = False
+    basic: bool = True
+    offers_several: bool = True
 
     @property
     def expected(self) -> str:

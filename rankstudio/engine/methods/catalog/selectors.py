@@ -39,6 +39,7 @@ EXPECTED_DIVERGENCE = Method(
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     compares_densities=True,
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -55,6 +56,7 @@ EXPECTED_DIVERGENCE = Method(
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",
             option="--density",
+            basic=False,
             choices=(("normalised", "normalised"), ("released", "as released")),
         ),
         Parameter(
@@ -64,6 +66,8 @@ EXPECTED_DIVERGENCE = Method(
             default="fast",
             help=("Fast and exact differ only by rounding; exact takes much longer with many documents."),
             option="--kde",
+            basic=False,
+            offers_several=False,
             choices=(("fast", "fast"), ("exact", "exact")),
         ),
     ),
@@ -85,6 +89,7 @@ GAS = Method(
     takes=("convention",),
     candidate_score=CandidateScore("importance less redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -121,13 +126,15 @@ FS_BFS = Method(
     title="Feature selection for document ranking using best first search and coordinate ascent",
     summary=(
         "Divides the features into small subsets by best-first search. Coordinate ascent turns "
-        "each subset into one new feature, and RankRLS ranks with those. Takes minutes."
+        "each subset into one new feature, and RankRLS ranks with those."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention", "seed"),
+    slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         replace(
@@ -160,6 +167,7 @@ FS_BFS = Method(
             symbol="R",
             source="Dang and Croft 2010, section 3",
             option="--patience",
+            basic=False,
             low=1,
             high=1000,
         ),
@@ -174,6 +182,8 @@ FS_BFS = Method(
                 "more than this."
             ),
             option="--tolerance",
+            basic=False,
+            offers_several=False,
             low=0.0,
             open_low=True,
         ),
@@ -195,6 +205,7 @@ SINGLE_FEATURE = Method(
     takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -228,6 +239,7 @@ MUTUAL_INFORMATION = Method(
     live=True,
     candidate_score=CandidateScore("mutual information", "in nats"),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -262,6 +274,7 @@ RECURSIVE_ELIMINATION = Method(
         "size of the weight", "of the remaining features: the smallest is dropped", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
+    ranks_with="RankRLS",
     parameters=(
         LAMBDA,
         SIZE,
@@ -277,6 +290,7 @@ RECURSIVE_ELIMINATION = Method(
             ),
             source="Guyon et al. 2002, section 4",
             option="--importance",
+            basic=False,
             choices=(("weight", "weight"), ("scaled", "weight × deviation")),
         ),
         Parameter(
@@ -289,6 +303,7 @@ RECURSIVE_ELIMINATION = Method(
             ),
             source="Guyon et al. 2002, section 4",
             option="--weights-of",
+            basic=False,
             choices=(("rankrls", "RankRLS"), ("ranksvm", "RankSVM")),
         ),
         Parameter(
@@ -300,6 +315,7 @@ RECURSIVE_ELIMINATION = Method(
             symbol="C",
             source="Chapelle and Keerthi 2010, eq. (4)",
             option="--C",
+            basic=False,
             low=0.0,
             open_low=True,
         ),
@@ -322,6 +338,7 @@ L1_PATH = Method(
     live=True,
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
+    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -351,8 +368,11 @@ LAMBDAMART_TOP = Method(
     takes=("seed",),
     module="lightgbm",
     extra="boosting",
+    greatest_label=LAMBDAMART.greatest_label,
+    slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),
     estimator="rankstudio.engine.methods.lambdamart_top:LambdaMARTTop",
+    ranks_with="LambdaMART",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
         replace(LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."),

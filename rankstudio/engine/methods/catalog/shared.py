@@ -77,6 +77,8 @@ TOL = Parameter(
     default=1e-6,
     help="Stops when the duality gap is at most this share of the objective.",
     option="--tol",
+    basic=False,
+    offers_several=False,
     low=0.0,
     open_low=True,
 )
@@ -93,6 +95,7 @@ COST = Parameter(
     ),
     source="Pahikkala et al. 2009, eqs. (20) to (22)",
     option="--cost",
+    basic=False,
     choices=(
         ("magnitude", "label difference"),
         ("unit", "equal"),
@@ -109,6 +112,7 @@ TIES = Parameter(
     help="Whether pairs with equal labels count; they should get equal scores.",
     source="Pahikkala et al. 2009, section 5.1",
     option="--ties",
+    basic=False,
     only_with=("cost", ("magnitude",)),
     changes_criterion=True,
 )
@@ -124,6 +128,7 @@ WEIGHTING = Parameter(
     ),
     source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
     option="--weighting",
+    basic=False,
     choices=(("size", "by documents"), ("pairs", "equal"), ("none", "by pairs")),
     changes_criterion=True,
 )
@@ -139,6 +144,7 @@ PAIRS = Parameter(
     ),
     source="Pahikkala et al. 2009, section 5.1",
     option="--pairs",
+    basic=False,
     choices=(("query", "inside queries"), ("all", "over all queries"), ("pointwise", "documents, no pairs")),
 )
 
@@ -156,6 +162,7 @@ def max_iter(
         symbol="T" if source else "",
         source=source,
         option="--max-iter",
+        basic=False,
         low=1,
         high=high,
     )

@@ -21,8 +21,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import available, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
-GREATEST_LABEL = 30
-"""LightGBM's table of gains, 2^l - 1, ends here."""
+GREATEST_LABEL = int(LAMBDAMART.greatest_label)
 LONGEST_QUERY = 10_000
 """LightGBM refuses to rank more documents in one query."""
 

@@ -22,7 +22,9 @@ def test_only_what_differs_is_told_by_its_name() -> None:
 def test_of_a_ranker_what_differs_is_the_ranker_or_its_parameters() -> None:
     own, ranked = Plan("x", method="gas"), Plan("x", method="gas", ranker="ranksvm")
     assert differences(ranked, own) == ("final ranker: RankSVM",)
-    assert differences(own, ranked) == ("final ranker: its own model",)
+    assert differences(own, ranked) == ("final ranker: RankRLS",)
+    again = own.changed(ranker="rankrls")
+    assert differences(again, own) != differences(own, again), "RankRLS twice, by different settings"
     other = ranked.changed(ranker_parameters={"C": 0.5})
     assert differences(other, ranked) == ("RankSVM C 0.5",)
     unused = ranked.changed(parameters={"regularization": 2.0})
