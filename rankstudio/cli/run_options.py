@@ -164,7 +164,9 @@ def _add_choices(what: Any) -> None:
         ),
     )
     what.add_argument(
-        "--rule", help='selection rule: "best" (default), "one-se" (one standard error) or "at most 10"'
+        "--rule",
+        help='selection rule: "best" (default), "smallest" (the smallest model not significantly worse than '
+        'the best), "one-se" (the smallest within one standard error) or "at most 10"',
     )
     what.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     what.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")

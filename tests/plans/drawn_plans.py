@@ -24,7 +24,7 @@ PROTOCOLS = (
     "3-fold, nested 2-fold",
     "leave-query-out",
 )
-RULES = (*("best",) * 6, "one-se", "one-se", "at most 1", "at most 2", "at most 3")
+RULES = (*("best",) * 5, "smallest", "one-se", "one-se", "at most 1", "at most 2", "at most 3")
 MEASURES = (
     *("MAP", "MAP", "MAP@3", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@3", "NDCG@10", "MeanNDCG"),
     *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC"),
@@ -93,7 +93,8 @@ def _chooser(rng: Random, data: DrawnData, entry: Method, protocol: str) -> str:
 def _rule(rng: Random, entry: Method, select_by: str) -> str:
     """Return a rule: mostly one that some model meets."""
     rule = rng.choice(RULES)
-    unmet = (rule == "one-se" and select_by == "criterion") or (rule.startswith("at most") and entry.uses_all)
+    by_queries = rule in ("one-se", "smallest")
+    unmet = (by_queries and select_by == "criterion") or (rule.startswith("at most") and entry.uses_all)
     return "best" if unmet and rng.random() > LIKELY_REFUSED else rule
 
 

@@ -63,7 +63,7 @@ def same(one: float | None, other: float) -> bool:
     return abs(one - other) <= 1e-9
 
 
-def choice(plan: Any, paths: Sequence[Any], error: Any) -> tuple[int, int]:
+def choice(plan: Any, paths: Sequence[Any], error: Any, worse: Any) -> tuple[int, int]:
     """Return which model is chosen: the position of its path, and of its step there.
 
     Parameters
@@ -73,6 +73,8 @@ def choice(plan: Any, paths: Sequence[Any], error: Any) -> tuple[int, int]:
         In the order of the combinations.
     error : callable
         Returns the standard error of the measure of a path's step.
+    worse : callable
+        Tells whether a path's step is significantly worse than another one.
     """
     by_criterion = plan.select_by == "criterion"
     most = int(plan.rule.split()[-1]) if plan.rule.startswith("at most") else inf
@@ -88,9 +90,13 @@ def choice(plan: Any, paths: Sequence[Any], error: Any) -> tuple[int, int]:
             if size <= most:
                 candidates.append((-inf if isnan(value) else value, number, place, size))
     best, number, place, _ = max(candidates, key=lambda c: (c[0], -c[1], -c[2]))
-    if plan.rule != "one-se" or best == -inf:
+    if plan.rule not in ("one-se", "smallest") or best == -inf:
         return number, place
-    enough = best - error(paths[number], place)
-    near = [c for c in candidates if c[1] == number and c[0] >= enough]
+    near = [c for c in candidates if c[1] == number]
+    if plan.rule == "smallest":
+        near = [c for c in near if c[0] == best or not worse(paths[number], c[2], place)]
+    else:
+        enough = best - error(paths[number], place)
+        near = [c for c in near if c[0] >= enough]
     _, number, place, _ = min(near, key=lambda c: (c[3], -c[0], c[2]))
     return number, place

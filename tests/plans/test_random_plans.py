@@ -23,6 +23,7 @@ import tomli_w
 from drawn_data import DrawnData, drawn_data
 from drawn_plans import drawn_plan
 from fuzzer import refusal
+from scipy.stats import ttest_rel
 from slow_runs import Scores, choice, error_of_mean, mean, measured, per_query, same
 
 from rankstudio.cli import main
@@ -258,18 +259,31 @@ def check_choice(plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: Fold
     """The model is the one that the rule chooses of what was measured."""
     vali = dataset.folds[_place(dataset, fold.fold)].vali
 
+    def in_queries(path: PathResult, place: int) -> list[float]:
+        assert vali is not None
+        scores = path.steps[place].scores(np.ascontiguousarray(vali.X.T))
+        pieces = zip(vali.query_ids, vali.query_ptr[:-1], vali.query_ptr[1:], strict=True)
+        return [
+            per_query(data, plan.convention, plan.chosen_by, q, scores[a:b].tolist()) for q, a, b in pieces
+        ]
+
     def error(path: PathResult, place: int) -> float:
         if plan.select_by in path.standard_errors:
             return float(path.standard_errors[plan.select_by][place])
-        if vali is None:
-            return 0.0
-        scores = path.steps[place].scores(np.ascontiguousarray(vali.X.T))
-        pieces = zip(vali.query_ids, vali.query_ptr[:-1], vali.query_ptr[1:], strict=True)
-        return error_of_mean(
-            [per_query(data, plan.convention, plan.chosen_by, q, scores[a:b].tolist()) for q, a, b in pieces]
-        )
+        return 0.0 if vali is None else error_of_mean(in_queries(path, place))
 
-    number, place = choice(plan, fold.paths, error)
+    def worse(path: PathResult, place: int, best: int) -> bool:
+        if vali is None or plan.inner or plan.leaves_out:
+            return bool(path.p_values[plan.select_by][place] < 0.05)
+        pairs = np.array([in_queries(path, place), in_queries(path, best)])
+        pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+        difference = pairs[0] - pairs[1]
+        if difference.size < 2:
+            return True
+        same_everywhere = bool(np.ptp(difference) < 1e-12)
+        return bool(abs(difference[0]) > 1e-12) if same_everywhere else ttest_rel(*pairs).pvalue < 0.05
+
+    number, place = choice(plan, fold.paths, error, worse)
     assert fold.chosen.unit == fold.paths[number].unit
     assert fold.chosen.step.number == fold.paths[number].steps[place].number
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plot_hands import ys
+from plot_hands import pixel, ys
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -16,6 +16,7 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.experiment.plan.toml import load_plan
+from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
@@ -50,6 +51,67 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     record = window.runs.shown
     assert record is not None
     assert window.current.model.step is record.folds[2].chosen.step
+
+
+def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
+    """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
+    model = window.current.model
+    assert model is not None
+    place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
+    assert place is not None
+    assert best is not None
+    k, best_k = int(model.path.sizes[place]), int(model.path.sizes[best])
+    return None if k == best_k else (k, best_k, float(model.path.p_values["MAP"][place]))
+
+
+def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(window: MainWindow) -> None:
+    finish(window)
+    curves = window.sections.run.curves
+    found = {}
+    for fold in (1, 2):
+        window.session.look_at(fold)
+        settle(window)
+        found[fold] = smallest_of(window)
+        assert curves.smallest.isHidden() == (found[fold] is None)
+    fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
+    k, best, p = marked
+    window.session.look_at(fold)
+    settle(window)
+    plot = curves.validation_plot
+    assert plot.smallest is not None
+    assert (plot.smallest.x, plot.smallest.p) == (k, p)
+    assert plot.smallest.difference < 0
+    assert f"k = {k}" in plot.summary()
+    assert [mark.x for mark in plot.figure().marks] == [best, k]
+    plot.hover(pixel(plot, plot.smallest.key, k))
+    assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
+    plot.hover(None)
+    assert f"k = {k}" in curves.smallest.text()
+    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert window.current.model is not None
+    assert window.current.model.x_value == k
+    assert curves.validation_plot.choice == (plot.smallest.key, k)
+    assert f"k = {best}" in curves.smallest.text()
+    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert window.current.model.x_value == best
+    window.session.look_at(None)
+    assert curves.smallest.isHidden()
+    assert plot.smallest is None
+
+
+def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
+    field = window.sections.method.form.field("rule")
+    assert "smallest" in [value for value, _ in field.parameter.choices]
+    window.session.change("editing", rule="smallest")
+    assert field.value == "smallest"
+    finish(window)
+    for fold in (1, 2):
+        window.session.look_at(fold)
+        settle(window)
+        marked, model = smallest_of(window), window.current.model
+        assert model is not None
+        if marked is not None:
+            assert model.x_value == marked[0]
 
 
 @pytest.mark.smoke

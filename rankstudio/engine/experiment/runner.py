@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
-from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_protocol, parse_rule
+from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
@@ -306,11 +306,12 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     """Refuse before any work what no model could meet."""
     rule = parse_rule(plan.rule)
-    if rule.kind == ONE_SE and plan.select_by == CRITERION:
+    if rule.needs_queries and plan.select_by == CRITERION:
         raise PlanError(
-            tr("rule: {one_se} needs a validation measure to choose by, got {criterion!r}.").format(
-                one_se=ONE_SE, criterion=CRITERION
-            )
+            tr(
+                "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
+                "validation measure or a leave-query-out measure."
+            ).format(rule=rule, criterion=CRITERION)
         )
     if (
         rule.most is not None

@@ -9,7 +9,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics._distinct_kernel import Places, enter_again, enter_all, gather
 from rankstudio.engine.metrics._ranking_kernel import Codes
-from rankstudio.engine.metrics.evaluator import Evaluator, average
+from rankstudio.engine.metrics.evaluator import Evaluator
 
 _LEAST_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
@@ -53,7 +53,7 @@ class DistinctRankings:
         Returns
         -------
         ndarray of shape (K, Q)
-            Where they stand, for :meth:`means`.
+            Where they stand, for :meth:`per_query`.
 
         Notes
         -----
@@ -65,8 +65,8 @@ class DistinctRankings:
         self._given += places.nbytes
         return places
 
-    def means(self, entered: Sequence[Places], evaluator: Evaluator) -> dict[str, Floats]:
-        """Return each measure of K models, averaged over the queries, each of shape (K,).
+    def per_query(self, entered: Sequence[Places], evaluator: Evaluator) -> dict[str, Floats]:
+        """Return each measure of K models in each query, each of shape (K, Q).
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class DistinctRankings:
         """
         self._measure(evaluator)
         return {
-            measure.name: average(self._gathered(values, entered))
+            measure.name: self._gathered(values, entered)
             for measure, values in zip(evaluator.measures, self._values, strict=True)
         }
 

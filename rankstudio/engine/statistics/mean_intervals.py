@@ -1,4 +1,4 @@
-"""Student's interval of mean differences over queries, for many pairs of models at once."""
+"""Student's interval and test of mean differences over queries, for many pairs of models at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import confidence
 
@@ -65,6 +65,43 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
     level = confidence(level)
+    mean, error, n = _means(differences)
+    freedom = np.maximum(n - 1, 1).astype(np.float64)
+    half = np.where(n > 1, stdtrit(freedom, (1.0 + level) / 2.0) * error, np.nan)
+    return MeanIntervals(mean, half)
+
+
+def mean_p_values(differences: Sequence[Floats]) -> Floats:
+    """Return the two-sided p of each mean difference by Student's paired t.
+
+    p is below 1 - level exactly where 0 is outside the interval of :func:`mean_intervals` at that level.
+
+    Parameters
+    ----------
+    differences : sequence of F ndarrays of shape (K, Q_f)
+        As for :func:`mean_intervals`, and so are errors.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        1 where the models are equal in every query, and 0 where they differ by the same amount in every
+        query. NaN with fewer than two queries.
+
+    Notes
+    -----
+    O(K n).
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - as above
+
+    mean, error, n = _means(differences)
+    there = error > 0.0
+    t = np.divide(np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=there)
+    p = 2.0 * stdtr(np.maximum(n - 1, 1).astype(np.float64), -t)
+    return np.where(n > 1, p, np.nan)
+
+
+def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
+    """Return each mean difference, its standard error and the number of queries, see `mean_intervals`."""
     shapes = [np.shape(one) for one in differences]
     if not shapes or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
         raise ParameterError("differences", shapes, "an array of shape (K, Q) for each fold")
@@ -79,8 +116,5 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     mean = np.where(folds > 0, (weights * np.where(there, values, 0.0)).sum(axis=1), np.nan)
     n = sizes.sum(axis=0)
     deviations = np.where(there, values - mean[:, None], 0.0)
-    many = n > 1
-    freedom = np.maximum(n - 1, 1)
-    error = np.sqrt(n / freedom * np.square(weights * deviations).sum(axis=1))
-    half = np.where(many, stdtrit(freedom.astype(np.float64), (1.0 + level) / 2.0) * error, np.nan)
-    return MeanIntervals(mean, half)
+    error = np.sqrt(n / np.maximum(n - 1, 1) * np.square(weights * deviations).sum(axis=1))
+    return mean, error, n

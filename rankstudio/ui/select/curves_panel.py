@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout, QPushButton
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
@@ -19,6 +19,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import Band
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
+from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.select.chance_row import ChanceRow
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -106,7 +107,7 @@ class CurvesPanel(Panel):
         self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
-        self.chance, self.left_out = ChanceRow(), LeftOutBox()
+        self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
@@ -168,6 +169,7 @@ class CurvesPanel(Panel):
         self._band = None
         self._chosen = None
         self._baseline = {}, ""
+        self.show_smallest(None)
         self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         self.criterion_plot.setVisible(bool(criterion))
@@ -282,6 +284,15 @@ class CurvesPanel(Panel):
         self._chosen = None if key is None else (key, k)
         self._mark()
 
+    def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
+        """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
+
+        A button chooses it, and where it is chosen the best one, which stands at ``best``. None takes mark
+        and button away.
+        """
+        self.validation_plot.set_smallest(mark)
+        self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
+
     def label(self, key: Key) -> str:
         """Return how a curve is called: "λ = 2⁶"."""
         if key == LIVE:
@@ -299,13 +310,15 @@ class CurvesPanel(Panel):
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        below = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        fill(self.body, self.hint, (row, 1), self._below, self._asked, spacing=2)
+        fill(self.body, self.hint, (row, 1), below, self._asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
+        self.smallest.picked.connect(self._on_picked)
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
         self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)
@@ -438,3 +451,51 @@ class LeftOutBox(QCheckBox):
             text = tr("Left-out: {share:.0%}").format(share=share)
         self.setText(text)
         self.setToolTip(told)
+
+
+class SmallestButton(QPushButton):
+    """Chooses the smallest model that is not significantly worse than the best, or the best one again.
+
+    Attributes
+    ----------
+    picked : Signal(object, object)
+        Key of the curve and x of the model to choose.
+    """
+
+    picked = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "smallest-button")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._to: tuple[Key, float] | None = None
+        self.clicked.connect(self._pick)
+        self.hide()
+
+    def offer(
+        self, mark: SmallestMark | None, best: int, chosen: tuple[Key, int] | None, x_name: str
+    ) -> None:
+        """Offer the marked model, or the best one of its curve where the marked one is chosen."""
+        self.setVisible(mark is not None)
+        if mark is None:
+            return
+        key: Key = mark.key  # type: ignore[assignment]
+        back = chosen == (key, mark.x)
+        self._to = key, best if back else mark.x
+        text = (
+            tr("Best: {x_name} = {x:g}") if back else tr("Smallest not significantly worse: {x_name} = {x:g}")
+        )
+        self.setText(text.format(x_name=x_name, x=self._to[1]))
+        self.setToolTip(
+            tr("Choose the best model of the curve")
+            if back
+            else tr(
+                "Choose the smallest model that is not significantly worse than the best one: "
+                "{difference:+.4f} over the validation queries, p = {p:.2g} (paired t-test, level 0.05)"
+            ).format(difference=mark.difference, p=mark.p)
+        )
+
+    @Slot()
+    def _pick(self) -> None:
+        if self._to is not None:
+            self.picked.emit(*self._to)

@@ -14,7 +14,7 @@ from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
-from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE
+from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, parse_rule
 from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
@@ -100,9 +100,15 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
 
 def _rule(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
-    usual = [BEST, ONE_SE, *(tr("at most {k}").format(k=k) for k in (5, 10, 20))]
-    labels = {BEST: tr("best"), ONE_SE: tr("within one standard error")}
+    usual = [BEST, SMALLEST, ONE_SE, *(f"at most {k}" for k in (5, 10, 20))]
+    labels = {
+        BEST: tr("best"),
+        SMALLEST: tr("smallest not significantly worse"),
+        ONE_SE: tr("within one standard error"),
+    }
     rules = dict.fromkeys([*usual, present])
+    most = {rule: parse_rule(rule).most for rule in rules}
+    labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in most.items() if k is not None}
     return Parameter(
         name="rule",
         label=tr("rule"),
@@ -110,12 +116,13 @@ def _rule(present: str) -> Parameter:
         default=BEST,
         help=(
             tr(
-                "How k is chosen: the best model on the validation part, the smallest within "
-                "one standard error of it, or the best with at most a given number of features."
+                "How k is chosen: the best model on the validation part, the smallest that is not "
+                "significantly worse in a paired t-test over the queries, the smallest within one "
+                "standard error of the best, or the best with at most a given number of features."
             )
         ),
         source="Breiman et al. 1984",
-        choices=tuple((rule, labels.get(rule, tr("the best of {rule}").format(rule=rule))) for rule in rules),
+        choices=tuple((rule, labels[rule]) for rule in rules),
     )
 
 

@@ -7,13 +7,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import CRITERION
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import (
     BEST,
     GIVEN,
-    ONE_SE,
     Protocol,
     parse_protocol,
+    parse_rule,
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
@@ -64,7 +64,7 @@ class MethodController(QObject):
             return changes
         if self._session.validates:
             return {**changes, "select_by": plan.chosen_by}
-        return {**changes, "select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+        return {**changes, **_by_criterion(plan)}
 
     def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
         """Return what chooses the model with the folds of a protocol, where that cannot stay as it is.
@@ -77,7 +77,7 @@ class MethodController(QObject):
                 return {}
             if validates:
                 self._chose = plan.select_by, plan.rule
-            return {"select_by": CRITERION, "rule": BEST if plan.rule == ONE_SE else plan.rule}
+            return _by_criterion(plan)
         if plan.select_by != CRITERION or validates:
             return {}
         select_by, rule = self._chose or (plan.measures[0], plan.rule)
@@ -105,3 +105,8 @@ class MethodController(QObject):
         elif name == "method":
             changes = self._choosable(changes)
         self._session.change(_TEXTS.get(name, tr("editing the method")).format(value), **changes)
+
+
+def _by_criterion(plan: Plan) -> dict[str, str]:
+    """Return what chooses where the criterion does: a rule that compares queries gives way to the best."""
+    return {"select_by": CRITERION, "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule}

@@ -24,10 +24,12 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
+from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.select.candidates_panel import CandidatesPanel
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
 from rankstudio.ui.select.shown_paths import ShownPaths
+from rankstudio.ui.select.smallest_model import smallest_model
 from rankstudio.ui.style.theme import Theme
 
 
@@ -158,7 +160,17 @@ class RunController(Controller):
             self.curves.remove_path(LIVE)
             self._heat.mark(int(model.key), model.x_value)
         self.curves.select(model.key, model.x_value)  # type: ignore[arg-type]
+        self._mark_smallest(model)
         self._show_step(model.step, model.plan, model.path.divisor)
+
+    def _mark_smallest(self, model: SelectedModel) -> None:
+        """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
+        found = smallest_model(model, self._record)
+        if found is None:
+            self.curves.show_smallest(None)
+            return
+        mark = SmallestMark(model.key, found.x_value, found.difference, found.p)
+        self.curves.show_smallest(mark, found.best)
 
     def show_left_out(self, combination: int, whole: bool) -> None:
         """Draw what more is known of left-out queries along the path of a combination, or all (``whole``)."""
@@ -252,6 +264,7 @@ class RunController(Controller):
 
     def _unmark(self) -> None:
         self.curves.select(None)
+        self.curves.show_smallest(None)
         self._heat.mark(None)
         plan = self._current.shown.plan
         self.candidates.setVisible(plan.candidate_score is not None)

@@ -164,11 +164,12 @@ def test_a_study_in_use_stops_no_one_who_has_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("last", [UnitFinished, FoldFinished])
-def test_what_the_rule_of_one_standard_error_chose_of_a_boosting_is_kept(
-    path: Path, last: type[UnitFinished | FoldFinished]
+@pytest.mark.parametrize("rule", ["one-se", "smallest"])
+def test_what_a_rule_of_queries_chose_of_a_boosting_is_kept(
+    path: Path, last: type[UnitFinished | FoldFinished], rule: str
 ) -> None:
     """It is not the best model of its path, and a study keeps one of them that can score."""
-    plan = Plan("small", method="rankboost", parameters={"n_rounds": 12}, rule="one-se")
+    plan = Plan("small", method="rankboost", parameters={"n_rounds": 12}, rule=rule)
     undisturbed = ended(run(plan, dataset(2)))
     chosen = [fold.chosen.step.number for fold in undisturbed.folds]
     best = [int(fold.paths[0].validation["MAP"].argmax()) + 1 for fold in undisturbed.folds]
@@ -182,4 +183,6 @@ def test_what_the_rule_of_one_standard_error_chose_of_a_boosting_is_kept(
     with Study.open(path) as study:
         kept = study.result(study.runs()[0].key)
     assert [fold.chosen.step.number for fold in kept.folds] == chosen
+    for fold, same in zip(kept.folds, undisturbed.folds, strict=True):
+        assert fold.paths[0].p_values["MAP"].tobytes() == same.paths[0].p_values["MAP"].tobytes()
     assert all(fold.chosen.step.whole and fold.test for fold in kept.folds)

@@ -192,14 +192,15 @@ def test_a_large_part_is_measured_by_shards_with_the_same_bits(
     expected = evaluator.evaluate_many(linear_scores(columns, coefs))
     steps = [Step(i + 1, (), coef, 0.0, np.empty(0)) for i, coef in enumerate(coefs)]
     measured = MeasuredPart(data, PLAN)
-    found = measured.measure_all(steps)
+    found, queries = measured.measure_all(steps, "MAP")
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         assert np.array_equal(found[name], values)
         assert measured.measure(measured.scores(steps[1]))[name] == values[1]
-    assert np.array_equal(
-        measured.per_query(steps[2])["MAP"], evaluator.per_query(steps[2].scores(columns))["MAP"]
-    )
+    expected_queries = evaluator.per_query(steps[2].scores(columns))["MAP"]
+    assert np.array_equal(measured.per_query(steps[2])["MAP"], expected_queries)
+    assert queries is not None
+    assert np.array_equal(queries[2], expected_queries)
 
 
 class Doubled(Step):
@@ -218,5 +219,5 @@ def test_models_that_are_not_linear_go_on_from_the_one_before_in_each_shard(on_d
     first = measured.scores(step)
     assert np.array_equal(first, data.X[:, 0])
     assert np.array_equal(measured.scores(step, first), 3.0 * data.X[:, 0])
-    two = measured.measure_all([step, step])
+    two = measured.measure_all([step, step]).means
     assert two["MAP"][0] == measured.measure(first)["MAP"]

@@ -7,9 +7,13 @@ import pytest
 
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
-from rankstudio.engine.metrics.evaluator import Evaluator, rank
+from rankstudio.engine.metrics.evaluator import Evaluator, average, rank
 
 MEASURES = ("MAP", "NDCG@3", "MeanNDCG", "P@2", "RR", "ERR", "AUC", "Disagreement", "Recall@4")
+
+
+def means(per_query: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: average(values) for name, values in per_query.items()}
 
 
 @pytest.mark.parametrize("convention", list(CONVENTIONS))
@@ -28,11 +32,11 @@ def test_means_are_those_of_every_ranking_to_the_bit(convention: str, n_labels: 
         for one in (evaluator, evaluator, other):
             for rows, places in given:
                 expected = one.evaluate_rankings(rows)
-                found = distinct.means([places], one)
+                found = means(distinct.per_query([places], one))
                 assert list(found) == list(expected)
                 for name in expected:
                     np.testing.assert_array_equal(found[name], expected[name])
-        together = distinct.means([places for _, places in given], evaluator)
+        together = means(distinct.per_query([places for _, places in given], evaluator))
         for name, values in together.items():
             alone = [evaluator.evaluate_rankings(rows)[name] for rows, _ in given]
             np.testing.assert_array_equal(values, np.concatenate(alone))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.mean_intervals import mean_intervals
+from rankstudio.engine.statistics.mean_intervals import mean_intervals, mean_p_values
 
 NAN = float("nan")
 
@@ -30,6 +30,8 @@ def test_with_equal_folds_it_is_the_interval_of_the_paired_t(
         wanted = ttest_rel(a[:, pair].ravel(), b[:, pair].ravel()).confidence_interval(level)
         assert (found.low[pair], found.high[pair]) == pytest.approx((wanted.low, wanted.high))
         assert found.mean[pair] == pytest.approx((a[:, pair] - b[:, pair]).mean())
+        wanted_p = ttest_rel(a[:, pair].ravel(), b[:, pair].ravel()).pvalue
+        assert mean_p_values(list(a - b))[pair] == pytest.approx(wanted_p)
 
 
 def test_with_unequal_folds_it_is_about_the_bootstrap_of_the_mean_over_folds() -> None:
@@ -54,6 +56,20 @@ def test_one_query_has_a_mean_and_no_interval_and_none_has_neither() -> None:
     assert one.mean[0] == 0.25
     assert np.isnan(one.half).all()
     assert np.isnan(one.mean[1])
+
+
+@given(seed=st.integers(0, 10_000), level=st.sampled_from([0.5, 0.9, 0.95]))
+def test_p_is_below_the_level_where_the_interval_leaves_out_zero(seed: int, level: float) -> None:
+    rng = np.random.default_rng(seed)
+    differences = [rng.normal(0.1, 0.3, (6, size)) for size in (3, 9, 20)]
+    found = mean_intervals(differences, level)
+    outside = (found.low > 0) | (found.high < 0)
+    assert (mean_p_values(differences) < 1.0 - level).tolist() == outside.tolist()
+
+
+def test_p_of_equal_models_of_a_constant_difference_and_of_one_query() -> None:
+    rows = np.array([[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.0], [0.5, NAN, NAN], [NAN, NAN, NAN]])
+    np.testing.assert_array_equal(mean_p_values([rows]), [1.0, 0.0, 1.0, NAN, NAN])
 
 
 def test_equal_models_have_an_interval_without_length() -> None:

@@ -86,7 +86,7 @@ def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form, edits)
     assert Plan(data="x", **edits[0]).rule == "one-se"
     form.set_plan(Plan(data="x", rule="at most 7"))
     assert form.field("rule").value == "at most 7"
-    assert form.field("rule").editor.currentText() == "the best of at most 7"
+    assert form.field("rule").editor.currentText() == "at most 7 features"
     assert len(edits) == 1, "showing a plan tells nobody"
 
 

@@ -52,7 +52,9 @@ def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool
 
 
 def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
-    """Return the values of whole steps in their places, NaN in the others."""
-    every = np.full(whole.size, np.nan)
+    """Return the values of whole steps, a row each, in their places; NaN in the others."""
+    if whole.all():
+        return values
+    every = np.full((whole.size, *values.shape[1:]), np.nan)
     every[whole] = values
     return every

@@ -14,7 +14,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.model_selection import select_model
+from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics._ranking_kernel import Codes
@@ -29,7 +29,6 @@ _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
 _EVALUATORS = 64  # kept of parts: the oldest goes
 _MEASUREMENTS = 64  # of a fold's results that are kept
-_NOTHING = np.empty(0)
 
 
 class Remeasurement:
@@ -221,18 +220,20 @@ class Remeasurement:
         if plan.inner or fold.vali is None:
             keeps = wanted.convention == plan.convention
             return tuple(path if keeps and path.validation else _unmeasured(path) for path in paths)
-        values = self._measure_paths(paths, fold.vali, wanted)
         keeps = wanted.convention == plan.convention
-        return tuple(
-            replace(
+        measured = []
+        for path, values in zip(paths, self._query_values(paths, fold.vali, wanted), strict=True):
+            kept = left_out(path.validation) if keeps else {}
+            one = replace(
                 path,
-                validation=FrozenMapping(
-                    {wanted.measure: found, **(left_out(path.validation) if keeps else {})}
-                ),
+                validation=FrozenMapping({wanted.measure: average(values), **kept}),
                 standard_errors=path.standard_errors if keeps else FrozenMapping({}),
             )
-            for path, found in zip(paths, values, strict=True)
-        )
+            # What does not choose is not tested, and p-values of what chose before are of other values.
+            chooses = wanted.chooses and now.select_by in one.validation
+            tested = p_values(now, one, [values]) if chooses else FrozenMapping[str, Floats]({})
+            measured.append(replace(one, p_values=tested))
+        return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
         """Return the best single feature of a fold as it is measured now; which it is stays."""
@@ -255,28 +256,27 @@ class Remeasurement:
         place = path.steps.position(chosen.step.number)
         return {name: float(values[place]) for name, values in validated(path.validation).items()}
 
-    def _measure_paths(
+    def _query_values(
         self, paths: Sequence[PathResult], part: RankingDataset, wanted: Measurement
-    ) -> list[Floats]:
-        """Return the measure of each path's steps, NaN where one is not whole.
+    ) -> Iterator[Floats]:
+        """Yield the measure of each path's K steps in each query, (K, Q); NaN where a step is not whole.
 
         It is read off rankings that are kept where there is room, those of many paths at a time.
         """
         name = wanted.measure
         evaluator = self._evaluator(part, wanted.convention, (name,))
-        values = []
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
                 whole, steps = whole_steps(path, part)
                 rankings = _rankings(steps, part, self._order(part, wanted.convention))
-                found = [evaluator.evaluate_rankings(ranked)[name] for ranked in rankings]
-                values.append(spread(np.concatenate([_NOTHING, *found]), whole))
-            return values
+                found = [evaluator.rankings_per_query(row[None])[name] for some in rankings for row in some]
+                yield spread(np.array(found).reshape(-1, part.n_queries), whole)
+            return
         for alike in together(self._ranked_path(path, part, wanted.convention) for path in paths):
-            means = alike[0].distinct.means([one.places for one in alike], evaluator)[name]
+            values = alike[0].distinct.per_query([one.places for one in alike], evaluator)[name]
             ends = np.cumsum([len(one.places) for one in alike])[:-1]
-            values += [spread(v, one.whole) for v, one in zip(np.split(means, ends), alike, strict=True)]
-        return values
+            for rows, one in zip(np.split(values, ends), alike, strict=True):
+                yield spread(rows, one.whole)
 
     def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
         """Return where the rankings of a part by a path's whole steps stand among the different ones."""
@@ -378,7 +378,7 @@ class _Ranked:
 
 def _unmeasured(path: PathResult) -> PathResult:
     """Return a path without what it measured."""
-    return replace(path, validation=FrozenMapping({}), standard_errors={})
+    return replace(path, validation=FrozenMapping({}), standard_errors={}, p_values={})
 
 
 def _rankings(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:

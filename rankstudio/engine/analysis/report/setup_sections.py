@@ -18,7 +18,11 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 
-_RULES = {"best": "the best", "one-se": "the smallest within one standard error of the best"}
+_RULES = {
+    "best": "the best",
+    "smallest": "the smallest not significantly worse than the best",
+    "one-se": "the smallest within one standard error of the best",
+}
 _MISSING = {
     "query_min": "replaced by the lowest value in the query",
     "zero": "replaced by 0",

@@ -84,8 +84,9 @@ class Plan:
         percent of its training queries), or with an inner cross-validation, "5-fold, nested 4-fold"; see
         `rankstudio.engine.experiment.plan.protocol`.
     rule : str
-        Which model is chosen: "best", "one-se" for the smallest one on the best one's path that is within a
-        standard error of it, or "at most 10" for the best with so few features.
+        Which model is chosen: "best", "smallest" for the smallest one on the best one's path that is not
+        significantly worse, "one-se" for the smallest one there within a standard error of the best, or "at
+        most 10" for the best with so few features.
     groups : Mapping of str to tuple of int
         Named groups of features, by 1-based ids, that a selector takes or leaves as a whole; a feature that
         is in none stands for itself. A plan may have them with a method that does not honour groups; it is

@@ -23,7 +23,8 @@ _NESTED = re.compile(r"nested (\d{1,3}) ?%?")
 
 BEST = "best"
 ONE_SE = "one-se"
-_RULES = translatable('"best", "one-se" or "at most 10" (or another number from 1 up)')
+SMALLEST = "smallest"
+_RULES = translatable('"best", "smallest", "one-se" or "at most 10" (or another number from 1 up)')
 _AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
 
 
@@ -161,21 +162,27 @@ class Rule:
     Attributes
     ----------
     kind : str
-        "best": the best by the plan's measure. "one-se": the smallest of the best one's path that is within
-        one standard error of it. "at most": the best of those with no more features than that.
+        "best": the best by the plan's measure. "smallest": the smallest of the best one's path that is not
+        significantly worse, paired over the queries. "one-se": the smallest of that path within one standard
+        error of the best. "at most": the best of those with no more features than that.
     most : int or None
         The greatest number of features of "at most".
     """
 
-    kind: Literal["best", "one-se", "at most"] = "best"
+    kind: Literal["best", "smallest", "one-se", "at most"] = "best"
     most: int | None = None
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether it compares values of a measure in each query, which a criterion does not have."""
+        return self.kind in (ONE_SE, SMALLEST)
 
     def __str__(self) -> str:
         return self.kind if self.most is None else f"{self.kind} {self.most}"
 
 
 def parse_rule(text: str) -> Rule:
-    """Read a rule: "best", "one-se", "at most 10".
+    """Read a rule: "best", "smallest", "one-se", "at most 10".
 
     Raises
     ------
@@ -185,6 +192,8 @@ def parse_rule(text: str) -> Rule:
     said = " ".join(text.lower().split())
     if said == BEST:
         return Rule()
+    if said == SMALLEST:
+        return Rule("smallest")
     if said == ONE_SE:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(said)) and int(match[1]) > 0:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.protocol import ONE_SE, parse_rule
+from rankstudio.engine.experiment.plan.protocol import SMALLEST, parse_rule
 from rankstudio.engine.experiment.results.results import Chosen, PathResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.mean_intervals import mean_p_values
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+SIGNIFICANCE = 0.05
+"""The level of the test of "smallest": a model with a smaller p is significantly worse."""
 
 
 def select_model(
@@ -33,7 +38,7 @@ def select_model(
     standard_error : callable, optional
         Returns that of the measure of a step's model, over the queries of the validation part, for paths
         without standard errors of their own. Without either, and where the criterion chooses, "one-se" is
-        "best".
+        "best"; "smallest" is where the path has no p-values of the measure.
 
     Raises
     ------
@@ -45,15 +50,19 @@ def select_model(
     The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, Classification and
     Regression Trees (1984), section 3.4.3: the best value is uncertain, and what is not clearly worse and
     smaller is preferred. Theirs is over the folds of a cross-validation, and so it is here where inner folds
-    validate (`PathResult.standard_errors`); where one part does, it is over its queries. Only the path of
-    the best model is searched, as combinations differ in more than size.
+    validate (`PathResult.standard_errors`); where one part does, it is over its queries.
+
+    "smallest" compares the models query by query, see :func:`p_values`: a query that is hard for all models
+    makes the standard error larger, but not the difference.
+
+    Both rules search only the path of the best model, as combinations differ in more than size.
     """
     if plan.entry.given:
         return Chosen(paths[0].unit, paths[0].steps[0])  # the one there is, validated or not
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
     for path in paths:
-        position = best_position(plan, path)
+        position = best_position(plan, path, rule.most)
         if position is not None:
             gain = float(_gains(plan, path)[position])
             if best is None or gain > best[0]:
@@ -67,28 +76,81 @@ def select_model(
         )
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
-    if rule.kind != ONE_SE or plan.select_by == CRITERION or not np.isfinite(gain):
+    if not rule.needs_queries or plan.select_by == CRITERION or not np.isfinite(gain):
         return chosen
+    if rule.kind == SMALLEST:
+        smallest = smallest_position(plan, path)
+        return chosen if smallest is None else Chosen(path.unit, path.steps[smallest])
     if plan.select_by in path.standard_errors:
-        return _smallest(plan, path, gain - float(path.standard_errors[plan.select_by][position]))
-    return chosen if standard_error is None else _smallest(plan, path, gain - standard_error(chosen.step))
+        error = float(path.standard_errors[plan.select_by][position])
+    elif standard_error is not None:
+        error = standard_error(chosen.step)
+    else:
+        return chosen
+    return Chosen(path.unit, path.steps[_smallest(plan, path, _gains(plan, path) >= gain - error)])
 
 
-def best_position(plan: Plan, path: PathResult) -> int | None:
-    """Return the position of a path's best model by what chooses, of as many features as the rule allows.
+def best_position(plan: Plan, path: PathResult, most: int | None = None) -> int | None:
+    """Return the position of a path's best model by what chooses, of at most so many features.
 
     None where there is no such model. Where none is defined it is the first one.
     """
-    models = _models(path, parse_rule(plan.rule).most)
+    models = _models(path, most)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 
-def _smallest(plan: Plan, path: PathResult, enough: float) -> Chosen:
-    """Return the smallest of the models that gain enough; of equal sizes the best, then the earliest."""
+def smallest_position(plan: Plan, path: PathResult) -> int | None:
+    """Return the position of a path's smallest model that is not significantly worse than its best one.
+
+    None where the path has no p-values of what chooses, or none of its models has a value of it.
+    """
+    found = path.p_values.get(plan.select_by)
+    best = None if found is None else best_position(plan, path)
+    if found is None or best is None:
+        return None
     gains = _gains(plan, path)
-    near = (int(position) for position in _models(path) if gains[position] >= enough)
-    position = min(near, key=lambda i: (path.sizes[i], -gains[i], i))
-    return Chosen(path.unit, path.steps[position])
+    if not np.isfinite(gains[best]):
+        return None
+    return _smallest(plan, path, (gains >= gains[best]) | (found >= SIGNIFICANCE))
+
+
+def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:
+    """Test each model of a path against its best one, query by query, by what chooses.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its `select_by` is a measure of the path's `validation`.
+    path : PathResult
+        Of K steps.
+    queries : sequence of ndarray of shape (K, Q)
+        The measure in each query: one array of a validation part, several of inner folds; none where it is
+        not known.
+
+    Returns
+    -------
+    Mapping of str to ndarray of shape (K,)
+        For `PathResult.p_values`: by the measure, the p of each model; of the best one it is 1.
+
+    Notes
+    -----
+    The test is Student's paired t over the queries, two-sided, as in `pareto_front_of`, so a model has the
+    same verdict on both pages. It needs no random numbers, takes O(KQ) for all models together, and agrees
+    closely with Fisher's randomisation test on such data (Smucker, Allan & Carterette 2007). p is not
+    corrected for the number of models: the best of many is overestimated, so its lead is tested strictly,
+    and a correction would only choose smaller models.
+    """
+    best = best_position(plan, path) if queries else None
+    if best is None:
+        return FrozenMapping({})
+    return FrozenMapping({plan.select_by: mean_p_values([rows - rows[best] for rows in queries])})
+
+
+def _smallest(plan: Plan, path: PathResult, enough: Bools) -> int:
+    """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
+    gains = _gains(plan, path)
+    near = (int(position) for position in _models(path) if enough[position])
+    return min(near, key=lambda i: (path.sizes[i], -gains[i], i))
 
 
 def _models(path: PathResult, most: int | None = None) -> Ints:

@@ -59,6 +59,10 @@ class PathResult:
         Where inner folds validate: those of the means that `validation` then are. Of left-out queries, over
         the queries. Of a validation part, over its queries, where the rule of one standard error needs it:
         that of the best model, NaN for the others.
+    p_values : Mapping of str to ndarray of shape (K,)
+        Of the measure that chooses, where its values in each query are known: the p of each step's model
+        against the path's best one, see `rankstudio.engine.experiment.results.model_selection.p_values`.
+        Empty in a study of an earlier version.
     """
 
     unit: Unit
@@ -68,6 +72,7 @@ class PathResult:
     step_kind: StepKind = StepKind.FEATURES
     notes: tuple[Note, ...] = field(default=(), kw_only=True)
     standard_errors: Mapping[str, Floats] = field(default_factory=dict)
+    p_values: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def validated(self) -> bool:

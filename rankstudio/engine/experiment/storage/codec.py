@@ -85,6 +85,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "along": path.step_kind.value,
         "measures": list(path.validation),
         **({"errors_of": list(path.standard_errors)} if partly else {}),
+        **({"p_values_of": list(path.p_values)} if path.p_values else {}),
         "kinds": [_class(step).__name__ for step in steps],
         "extras": [{name: _plain(getattr(step, name)) for name in _extras(_class(step))} for step in steps],
         "notes": [note.what for note in path.notes],
@@ -98,6 +99,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "before": np.array([step.before for step in steps], dtype="<f8"),
         "n": np.array([step.coef.size for step in steps], dtype="<i8"),
         "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
+        **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
         **_joined("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
         **_joined("used", [columns for columns, _ in used], "<i8"),
         **_joined("weights", [weights for _, weights in used], "<f8"),
@@ -135,6 +137,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
             standard_errors=FrozenMapping(
                 _measured(errors_of, errors, len(header["kinds"])) if errors.size else {}
             ),
+            p_values=FrozenMapping(_p_values(header, arrays)),
         )
     except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
         raise StoreError(
@@ -232,6 +235,17 @@ def _measured(names: Sequence[str], found: NDArray[Any], n_steps: int) -> dict[s
     """Return each measure after each step."""
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(found, "<f8", shape), strict=True))
+
+
+def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Return the p-values of a path; none where an earlier version stored it."""
+    if "p_values_of" not in header:
+        return {}
+    names = sequence(header["p_values_of"], str)
+    found = _measured(names, arrays["p_values"], len(header["kinds"]))
+    if any(((values < 0) | (values > 1)).any() for values in found.values()):
+        raise ValueError("expected numbers from 0 to 1")
+    return found
 
 
 def _divisor(value: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +14,14 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.left_out_names import validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
 from rankstudio.engine.experiment.plan.refusals import refusal
-from rankstudio.engine.experiment.results.model_selection import best_position
+from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
-from rankstudio.engine.experiment.units.measured_part import MeasuredPart
+from rankstudio.engine.experiment.units.measured_part import MeasuredPart, MeasuredSteps
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
@@ -34,7 +33,7 @@ from rankstudio.engine.methods.shards.query_sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import IN_PROCESS, ShardExecutor, TrainingData
 from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
 from rankstudio.engine.metrics.conventions import Ties, convention
-from rankstudio.engine.metrics.evaluator import standard_error
+from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -44,6 +43,20 @@ from rankstudio.engine.support.threads import STEADY, steadily
 from rankstudio.engine.support.work import WorkProgress, finish, followed
 
 Measures = Mapping[str, float]
+
+
+class MeasuredPath(NamedTuple):
+    """A path, and what chooses in each query after each of its K steps.
+
+    Attributes
+    ----------
+    path : PathResult
+    queries : tuple of ndarray of shape (K, Q)
+        Of the validation part, of each inner fold's, or of left-out queries; none where no measure chooses.
+    """
+
+    path: PathResult
+    queries: tuple[Floats, ...]
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
@@ -92,6 +105,7 @@ class FoldContext:
         # Shards of other processes have no comments to find them in.
         self.train.grading.find_now(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
         self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
+        self._queries: dict[int, list[Floats]] = {}  # what chooses in each query, by position of the unit
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
@@ -149,6 +163,7 @@ class FoldContext:
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Learn step by step, measuring each on the validation part; signs of life in between."""
         vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
+        queries = self._queries[unit.position] = []
         known: Floats | None = None
         for told in steadily(self._learn(unit)):
             if isinstance(told, WorkProgress):
@@ -157,7 +172,9 @@ class FoldContext:
             measures: Measures = {}
             if vali is not None and vali.covered(told):
                 known = vali.scores(told, known)
-                measures = vali.measure(known)
+                found = vali.measure_queries(known)
+                measures = {name: float(average(values)) for name, values in found.items()}
+                queries += [found[self.plan.select_by]] if self.plan.select_by in found else []
             yield told, {**measures, **(yield from left_out(told))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
@@ -165,6 +182,16 @@ class FoldContext:
 
         ``follow`` is told of every step and sign of life, and ends the work by raising.
         """
+        return self._tested(self.measured_path(unit, follow))
+
+    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
+        """Put the steps of a unit together."""
+        return self._tested(self.collected(unit, taken))
+
+    def measured_path(
+        self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
+    ) -> MeasuredPath:
+        """Do as :meth:`path` does, before models are held against the best one."""
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -174,18 +201,25 @@ class FoldContext:
                 if isinstance(told, Step):
                     steps.append(told)
                     rows.append(followed(left_out(told), follow))
-        vali = self._parts.get("vali")
-        values = vali.measure_all(steps) if vali and all(map(vali.covered, steps)) else {}
-        return self._path(unit, steps, {**values, **as_columns(rows)})
+        vali, found = self._parts.get("vali"), MeasuredSteps({}, None)
+        if vali and all(map(vali.covered, steps)):
+            found = vali.measure_all(steps, self.plan.select_by)
+        return self._measured(unit, steps, {**found.means, **as_columns(rows)}, found.queries)
 
-    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
-        """Put the steps of a unit together."""
-        names = taken[0][1].keys()
+    def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+        """Do as :meth:`collect` does, before models are held against the best one."""
+        names, queries = taken[0][1].keys(), self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
-        return self._path(unit, [step for step, _ in taken], values)
+        return self._measured(
+            unit, [step for step, _ in taken], values, np.array(queries) if queries else None
+        )
 
-    def _path(self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats]) -> PathResult:
-        errors = self._left_out.standard_errors(unit) if self._left_out else {}
+    def _measured(
+        self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats], queries: Floats | None
+    ) -> MeasuredPath:
+        errors: Mapping[str, Floats] = {}
+        if self._left_out:
+            errors, queries = self._left_out.standard_errors(unit), self._left_out.queries(unit)
         path = PathResult(
             unit,
             packed(steps, self._compared(unit)),
@@ -194,22 +228,22 @@ class FoldContext:
             self.plan.step_kind,
             standard_errors=FrozenMapping(errors),
         )
-        return self._with_standard_error(path)
+        return MeasuredPath(path, () if queries is None else (queries,))
 
-    def _with_standard_error(self, path: PathResult) -> PathResult:
-        """Return a path with what the rule of one standard error asks for: that of its best model.
+    def _tested(self, measured: MeasuredPath) -> PathResult:
+        """Return a path with the p of each model against the best one, and what "one-se" asks for.
 
-        It belongs to the path, so that the path alone determines which of its models the rule may choose: a
+        These belong to the path, so that the path alone determines which of its models a rule may choose: a
         study keeps only that one of a boosting.
         """
-        name, plan, vali = self.plan.select_by, self.plan, self._parts.get("vali")
-        if vali is None or plan.rule != ONE_SE or name not in validated(path.validation):
-            return path
-        best = best_position(plan, path)
-        if best is None:
+        path, queries = measured
+        name, plan = self.plan.select_by, self.plan
+        path = replace(path, p_values=p_values(plan, path, queries))
+        best = best_position(plan, path) if plan.rule == ONE_SE and len(queries) == 1 else None
+        if best is None or name in path.standard_errors:
             return path
         errors = np.full(len(path.steps), np.nan)
-        errors[best] = standard_error(vali.per_query(path.steps[best])[name])
+        errors[best] = standard_error(queries[0][best])
         return replace(path, standard_errors=FrozenMapping({**path.standard_errors, name: errors}))
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Generator[WorkProgress, None, Measures]]:

@@ -40,23 +40,32 @@ class LeftOutQueries:
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
         self._plan, self._part, self._train = plan, part, train
         self._errors: dict[int, list[dict[str, float]]] = {}
+        self._queries: dict[int, list[Floats]] = {}
 
     def begin(self, unit: Unit) -> None:
         """Forget what a unit measured that was not carried out to its end."""
-        self._errors[unit.position] = []
+        self._errors[unit.position], self._queries[unit.position] = [], []
 
     def measure(
         self, unit: Unit, ranker: LinearRanker, step: Step
     ) -> Generator[WorkProgress, None, dict[str, float]]:
-        """Return the measures of a step's model by their names; their standard errors are noted."""
+        """Return the measures of a step's model by their names.
+
+        Their standard errors are noted, and the values in each query of the one that chooses.
+        """
         per_query = yield from self._per_query(ranker, step.selected)
         found = {left_out_name(name): v for name, v in per_query.items()}
         self._errors[unit.position].append({name: standard_error(v) for name, v in found.items()})
+        self._queries[unit.position].append(found[self._plan.select_by])
         return {name: float(average(v)) for name, v in found.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
         """Return those of the steps of a unit, by measure."""
         return as_columns(self._errors.pop(unit.position))
+
+    def queries(self, unit: Unit) -> Floats:
+        """Return what chooses in each query, after each of K steps of a unit, shape (K, Q)."""
+        return np.array(self._queries.pop(unit.position))
 
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]

@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.experiment.units.fold_context import FoldContext, MeasuredPath, group_training
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import average, standard_error
@@ -47,14 +47,14 @@ class NestedFold(FoldContext):
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with signs of life, then learn step by step."""
-        paths: list[PathResult] = []
+        paths: list[MeasuredPath] = []
         for place, fold in enumerate(self._inner):
             taken: list[tuple[Step, Measures]] = []
             for told in fold.work(unit):
                 if not isinstance(told, WorkProgress):
                     taken.append(told)
                 yield self._sign(place, told if isinstance(told, WorkProgress) else told[0])
-            paths.append(fold.collect(unit, taken))
+            paths.append(fold.collected(unit, taken))
         inner = self._inner_paths[unit.position] = _Inner(paths)
         held: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
         for told in super().work(unit):
@@ -67,21 +67,23 @@ class NestedFold(FoldContext):
         if held is not None:
             yield held[0], {**inner.means(held[0], self.plan.step_kind, last=True), **left_out(held[1])}
 
-    def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
+    def measured_path(
+        self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
+    ) -> MeasuredPath:
         """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
-        paths: list[PathResult] = []
+        paths: list[MeasuredPath] = []
         for place, fold in enumerate(self._inner):
 
             def tell(told: Step | WorkProgress, place: int = place) -> None:
                 follow(self._sign(place, told))
 
-            paths.append(fold.path(unit, tell))
+            paths.append(fold.measured_path(unit, tell))
         self._inner_paths[unit.position] = _Inner(paths)
-        return self._validated(super().path(unit, follow))
+        return self._validated(super().measured_path(unit, follow))
 
-    def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
+    def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Put the steps of a unit together, with the standard errors of what they measured."""
-        return self._validated(super().collect(unit, taken))
+        return self._validated(super().collected(unit, taken))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
@@ -111,14 +113,16 @@ class NestedFold(FoldContext):
             else WorkProgress(where, share)
         )
 
-    def _validated(self, path: PathResult) -> PathResult:
+    def _validated(self, measured: MeasuredPath) -> MeasuredPath:
+        path, queries = measured
         inner = self._inner_paths.pop(path.unit.position)
         means, errors = inner.averages(path)
-        return replace(
+        validated = replace(
             path,
             validation=FrozenMapping({**means, **left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
+        return MeasuredPath(validated, queries or inner.queries(path))
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
@@ -139,7 +143,12 @@ class _Inner:
     with no more features, or no more rounds. Of an optimiser's iterations the last one is the model.
     """
 
-    paths: Sequence[PathResult]
+    measured: Sequence[MeasuredPath]
+
+    @property
+    def paths(self) -> list[PathResult]:
+        """The paths alone."""
+        return [one.path for one in self.measured]
 
     def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
         """Return what the models of a step's place measured on average."""
@@ -149,22 +158,43 @@ class _Inner:
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and their standard errors along a path."""
-        ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
-        rows = [self._rows(int(place), final=i == ends) for i, place in enumerate(path.x_values)]
+        rows = [self._rows(place, final=final) for place, final in _places(path)]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
         return means, {
             name: np.array([standard_error(row) for row in values]) for name, values in table.items()
         }
 
+    def queries(self, path: PathResult) -> tuple[Floats, ...]:
+        """Return what chooses in each query of each inner fold, along a path of K steps: (K, Q) each."""
+        if not all(one.queries for one in self.measured):
+            return ()
+        steps = [self._steps(place, final=final) for place, final in _places(path)]
+        found = []
+        for fold, one in enumerate(self.measured):
+            (values,) = one.queries
+            none = np.full(values.shape[1], np.nan)
+            found.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
+        return tuple(found)
+
+    def _steps(self, place: int, *, final: bool) -> list[int | None]:
+        """Return which step of each inner fold's path counts at a place; None where there is none yet."""
+        return [-1 if final else _last_until(path.x_values, place) for path in self.paths]
+
     def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
-        steps = [-1 if final else _last_until(path.x_values, place) for path in self.paths]
+        steps = self._steps(place, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
         return {
             name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])
             for name in self.paths[0].validation
         }
+
+
+def _places(path: PathResult) -> list[tuple[int, bool]]:
+    """Return where each step of a path stands, and whether it is the last one of an optimiser."""
+    ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
+    return [(int(place), i == ends) for i, place in enumerate(path.x_values)]
 
 
 def _last_until(places: Ints, place: int) -> int | None:

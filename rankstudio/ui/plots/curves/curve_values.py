@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -197,11 +197,12 @@ def spoken(
     title: str,
     least: bool,
     band: Band | None = None,
+    marked: Sequence[str] = (),
 ) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
     "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves; ``least`` tells whether the
-    least value is the best.
+    least value is the best. Last comes what other points are ``marked`` as.
     """
     best: tuple[float, str] | None = None
     for curve in family.curves.values():
@@ -232,4 +233,4 @@ def spoken(
         if at and p is not None:
             text = tr("permuted there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}")
             said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
-    return describe(said)
+    return describe([*said, *marked])

@@ -37,6 +37,7 @@ from rankstudio.ui.plots.curves.curve_values import (
     value_lines,
     whole,
 )
+from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.plots.figure_values import NAME, NEUTRAL, floats
 from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import pen
@@ -112,7 +113,7 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
         FigureAxis(axes.title, logarithmic=axes.log_y),
         tuple(series),
         levels,
-        _choice(plot),
+        (*_choice(plot), *(plot.smallest.on_paper(family, plot.x_name) if plot.smallest else ())),
     )
 
 
@@ -162,6 +163,7 @@ class CurvesPlot(Plot):
         self.family = CurveSet()
         self.band: Band | None = None
         self.choice: tuple[Hashable, float] | None = None
+        self.smallest: SmallestMark | None = None
         self.reference: tuple[float, str] | None = None
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
@@ -183,6 +185,7 @@ class CurvesPlot(Plot):
         self.add_layer(partial(draw_reference, self), 0.5)
         self.add_layer(partial(draw_curves, self), 1.0)
         self.add_layer(partial(draw_cursor, self), 2.0, on_paper=False)
+        self.add_layer(partial(draw_smallest, self), 2.9)
         self.add_layer(partial(draw_choice, self), 3.0)
         self.add_layer(partial(draw_key, self), 4.0, clipped=False, on_screen=False)
         self.add_layer(partial(draw_reference_name, self), 4.5, on_screen=False)
@@ -252,7 +255,7 @@ class CurvesPlot(Plot):
     def clear(self) -> None:
         """Take points, band and choice away; the family stays."""
         self.family.clear()
-        self.band = self.choice = self.cursor = self.under_mouse = self._mouse = None
+        self.band = self.choice = self.smallest = self.cursor = self.under_mouse = self._mouse = None
         self._note = ()
         self.box.silence()
         self.mark_dirty()
@@ -275,9 +278,16 @@ class CurvesPlot(Plot):
         self._note = tuple(note)
         self.mark_dirty()
 
+    def set_smallest(self, mark: SmallestMark | None) -> None:
+        """Mark the smallest model that is not significantly worse than the best; None takes the mark away."""
+        self.smallest = mark
+        self.mark_dirty()
+
     def summary(self) -> str:
         """Say where the curves are best, and what is chosen."""
-        return spoken(self.family, self.choice, self.x_name, self.axes.title, self.best_is_least, self.band)
+        marked = [self.smallest.in_words(self.x_name)] if self.smallest else []
+        about = self.x_name, self.axes.title, self.best_is_least, self.band
+        return spoken(self.family, self.choice, *about, marked)
 
     def chosen_key(self) -> Hashable | None:
         """Return the key of the chosen curve."""
@@ -451,7 +461,7 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, most: int = MOST_LINES) -> list[Line]:
         """Return the box for a k."""
         colors, chosen = self.theme.colors, self.chosen_key()
-        band = band_lines(self.band, x, colors)
+        band = band_lines(self.band, x, colors) + (self.smallest.lines_at(x) if self.smallest else [])
         most = max(1, min(most, self.box.room_for() - len(band) - 2 - bool(self.reference)))
         return [
             Line(f"{self.x_name} = {x:g}", bold=True),
@@ -594,6 +604,15 @@ def draw_reference_name(plot: CurvesPlot, painter: QPainter, frame: Frame, color
     above = py - metrics.descent() - 2
     painter.setPen(colors.q("muted"))
     painter.drawText(QPointF(x, below if below < frame.area.bottom() else above), text)
+
+
+def draw_smallest(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the mark of the smallest model not significantly worse, with its name unless it is chosen."""
+    mark = plot.smallest
+    if mark is not None:
+        mark.draw(plot.family, painter, frame, colors)
+        if plot.choice != (mark.key, mark.x):
+            mark.draw_name(plot.family, painter, frame, colors)
 
 
 def draw_choice(plot: CurvesPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -766,12 +785,13 @@ def readable_pixels(plot: CurvesPlot) -> Pixels:
     frame = plot.frame()
     points = frame.pixels(*plot.family.points(plot.chosen_key(), alone=False))
     found = _beside_key(plot, frame)
-    if found is None:
-        return points
-    ground = found[2]
-    spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
-    x, y = np.meshgrid(*(np.arange(*span) for span in spans))
-    return np.append(points[0], x), np.append(points[1], y)
+    grounds = [found[2]] if found is not None else []
+    room = plot.smallest.room(plot.family, frame) if plot.smallest is not None else None
+    for ground in (*grounds, *filter(None, (room,))):
+        spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
+        x, y = np.meshgrid(*(np.arange(*span) for span in spans))
+        points = np.append(points[0], x), np.append(points[1], y)
+    return points
 
 
 def _beside_key(plot: CurvesPlot, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from experiment.small import dataset
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
+from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
-from rankstudio.engine.experiment.results.model_selection import select_model
+from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
 from rankstudio.engine.experiment.runner import run
@@ -135,10 +138,21 @@ def test_rules_by_looking_at_everything(tried, most, error) -> None:
     assert place(select_model(ONE_SE, paths, lambda _: error / 4)) == (setting, expected)
 
 
-def finished(plan: Plan) -> tuple[FoldResult, ...]:
-    *_, last = run(plan, dataset())
+def finished(plan: Plan, folds: int = 2) -> tuple[FoldResult, ...]:
+    *_, last = run(plan, dataset(folds))
     assert isinstance(last, RunFinished)
     return last.result.folds
+
+
+def in_queries(fold: Fold, coef: np.ndarray, name: str) -> list[float]:
+    """A measure of a model in each query of the validation part, by plain code."""
+    vali = fold.vali
+    assert vali is not None
+    found = []
+    for first, end in pairwise(vali.query_ptr):
+        scores = vali.X[first:end] @ coef
+        found.append(evaluate(vali.y[first:end], scores, np.zeros(end - first), measures=(name,))[name])
+    return found
 
 
 @pytest.mark.parametrize("select_by", ["MAP", "Disagreement"])
@@ -149,19 +163,74 @@ def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by
         errors, gains = path.standard_errors[select_by], path.validation[select_by]
         (best,) = np.flatnonzero(~np.isnan(errors))
         assert gains[best] == (gains.max() if measure(select_by).higher_is_better else gains.min())
-        step, vali = path.steps[best], fold.vali
-        assert vali is not None
-        per_query = []
-        for q in range(vali.n_queries):
-            rows = slice(vali.query_ptr[q], vali.query_ptr[q + 1])
-            scores = vali.X[rows] @ step.coef
-            per_query.append(evaluate(vali.y[rows], scores, np.zeros(scores.size), measures=(select_by,)))
-        found = [value for d in per_query if not math.isnan(value := d[select_by])]
+        per_query = in_queries(fold, path.steps[best].coef, select_by)
+        found = [value for value in per_query if not math.isnan(value)]
         mean = sum(found) / len(found)
         variance = sum((value - mean) ** 2 for value in found) / (len(found) - 1)
         error = errors[best]
         assert error == pytest.approx(math.sqrt(variance / len(found)), rel=1e-12)
         assert error > 0
+
+
+@pytest.mark.parametrize("select_by", ["MAP", "Disagreement", "P@2"])
+def test_the_smallest_is_not_significantly_worse_query_by_query(select_by: str) -> None:
+    plan = PLAN.changed(select_by=select_by, rule="smallest")
+    sizes = []
+    for fold, result in zip(dataset(6).folds, finished(plan, 6), strict=True):
+        path = result.paths[result.chosen.unit.position]
+        sign = 1.0 if measure(select_by).higher_is_better else -1.0
+        values = sign * np.array([in_queries(fold, step.coef, select_by) for step in path.steps])
+        means = np.nanmean(values, axis=1).round(12)
+        best = int(means.argmax())
+        for k in range(best + 1):
+            difference = values[k] - values[best]
+            p = ttest_rel(values[k], values[best], nan_policy="omit").pvalue if difference.any() else 1.0
+            assert path.p_values[select_by][k] == pytest.approx(p)
+            if p >= 0.05 or means[k] == means[best]:
+                break
+        assert result.chosen.step.number == k + 1
+        sizes.append((k, best))
+    assert any(k < best for k, best in sizes), "the rule has something to do"
+
+
+def test_every_path_has_the_p_values_whatever_the_rule_and_a_criterion_has_none() -> None:
+    for rule in ("best", "at most 2", "smallest"):
+        for fold, same in zip(finished(PLAN.changed(rule=rule)), finished(PLAN), strict=True):
+            for path, other in zip(fold.paths, same.paths, strict=True):
+                np.testing.assert_array_equal(path.p_values["MAP"], other.p_values["MAP"])
+    assert not finished(PLAN.changed(select_by="criterion"))[0].paths[0].p_values
+
+
+@given(
+    queries=st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=5, max_size=5), min_size=4),
+    sizes=st.permutations([1, 2, 3, 4]),
+)
+def test_the_smallest_is_never_larger_than_the_best_and_it_where_all_others_are_worse(queries, sizes) -> None:
+    rows = np.array(queries[:4])
+    tried = path(0, rows.mean(axis=1).tolist(), sizes)
+    found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
+    best = select_model(PLAN, [found]).step
+    chosen = select_model(PLAN.changed(rule="smallest"), [found]).step
+    assert chosen.n_selected <= best.n_selected
+    worse = found.p_values["MAP"] < 0.05
+    assert not worse[chosen.number - 1]
+    smaller = found.sizes < best.n_selected
+    if worse[smaller].all():
+        assert chosen.n_selected == best.n_selected
+    all_worse = replace(tried, p_values=FrozenMapping({"MAP": np.zeros(4)}))
+    as_good = tried.sizes[tried.validation["MAP"] == tried.validation["MAP"].max()]
+    assert select_model(PLAN.changed(rule="smallest"), [all_worse]).step.n_selected == as_good.min()
+
+
+def test_without_p_values_the_smallest_is_the_best() -> None:
+    assert select_model(PLAN.changed(rule="smallest"), [path(0, [0.5, 0.4, 0.6])]).step.number == 3
+
+
+def test_one_query_is_no_evidence_for_a_smaller_model() -> None:
+    rows = np.array([[0.4], [0.5], [0.6]])
+    tried = path(0, [0.4, 0.5, 0.6])
+    found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
+    assert select_model(PLAN.changed(rule="smallest"), [found]).step.number == 3
 
 
 def test_a_run_follows_its_rule() -> None:
@@ -181,7 +250,8 @@ def test_a_run_follows_its_rule() -> None:
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        (ONE_SE.changed(select_by="criterion"), "rule"),
+        (ONE_SE.changed(select_by="criterion"), "rule one-se"),
+        (PLAN.changed(rule="smallest", select_by="criterion"), "rule smallest"),
         (Plan("small", "rankrls", rule="at most 5"), "5 RankRLS 6"),
     ],
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from experiment.small import assert_same, dataset, ended, part
 from kernel_oracles import kernel_matrix, left_out_by_retraining
+from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
@@ -61,6 +62,16 @@ def with_qid(data: RankingDataset) -> Any:
     return np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
 
 
+def retrained(train: RankingDataset, selected: tuple[int, ...], regularization: float) -> np.ndarray:
+    """Scores of each query by the model learned without it."""
+    qid, X, scores = with_qid(train), train.X[:, sorted(selected)], np.zeros(train.n_documents)
+    for q in range(train.n_queries):
+        own = qid == q
+        model = RankRLS(regularization).fit(X[~own], train.y[~own], qid=qid[~own])
+        scores[own] = model.predict(X[own])
+    return scores
+
+
 @pytest.mark.parametrize("name", ["RankRLS", "greedy", "ranked by RankRLS"])
 @pytest.mark.parametrize("fits", [True, False])
 def test_each_step_measures_what_models_learned_without_each_query_do(
@@ -75,12 +86,7 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
     for path in run_plan(plan, data).folds[0].paths:
         given = path.unit.combination.ranker if plan.ranker else path.unit.parameters
         for k, step in enumerate(path.steps):
-            columns = sorted(step.selected)
-            scores = np.zeros(train.n_documents)
-            for q in range(train.n_queries):
-                own, X = qid == q, train.X[:, columns]
-                model = RankRLS(given["regularization"]).fit(X[~own], train.y[~own], qid=qid[~own])
-                scores[own] = model.predict(X[own])
+            scores = retrained(train, step.selected, given["regularization"])
             expected = evaluate(train.y, scores, qid, measures=plan.evaluated, convention=plan.convention)
             found = {n: float(path.validation[f"leave-query-out {n}"][k]) for n in plan.evaluated}
             assert found == pytest.approx(dict(expected), abs=1e-12)
@@ -142,7 +148,8 @@ def test_results_are_the_same_step_by_step_at_once_on_other_threads_and_from_a_s
 
 
 def assert_same_values(path: PathResult, same: PathResult) -> None:
-    for found, expected in ((path.validation, same.validation), (path.standard_errors, same.standard_errors)):
+    names = ("validation", "standard_errors", "p_values")
+    for found, expected in ((getattr(path, name), getattr(same, name)) for name in names):
         assert list(found) == list(expected)
         for name, values in found.items():
             np.testing.assert_array_equal(values, expected[name])
@@ -170,6 +177,24 @@ def test_the_rule_of_one_standard_error_is_over_the_left_out_queries() -> None:
     place = best.chosen.step.number - 1
     enough = path.validation[MAP][place] - path.standard_errors[MAP][place]
     assert len(fold.selected) == int(path.sizes[path.validation[MAP] >= enough].min())
+
+
+def test_the_smallest_is_compared_with_the_best_over_the_left_out_queries() -> None:
+    plan = PLANS["greedy"].changed(rule="smallest")
+    data = unvalidated()
+    fold = run_plan(plan, data).folds[0]
+    path = fold.paths[fold.chosen.unit.position]
+    train = data.folds[0].train
+    qid, left_out = with_qid(train), []
+    for step in path.steps:
+        scores = retrained(train, step.selected, path.unit.parameters["regularization"])
+        own = [qid == q for q in range(train.n_queries)]
+        left_out.append([evaluate(train.y[q], scores[q], qid[q], measures=("MAP",))["MAP"] for q in own])
+    best = int(path.validation[MAP].argmax())
+    for k, (values, p) in enumerate(zip(left_out, path.p_values[MAP], strict=True)):
+        assert p == pytest.approx(1.0 if k == best else ttest_rel(values, left_out[best]).pvalue)
+    allowed = (path.p_values[MAP] >= 0.05) | (path.validation[MAP] == path.validation[MAP].max())
+    assert len(fold.selected) == int(path.sizes[allowed].min())
 
 
 def test_inner_folds_validate_beside_left_out_queries() -> None:

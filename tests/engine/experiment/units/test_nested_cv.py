@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from experiment.small import AtOnce, assert_same, dataset, ended, two_settings
 from representatives import every
+from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import RankSVM, evaluate
@@ -55,8 +56,19 @@ def data(validated: bool = True) -> FoldedDataset:
     return FoldedDataset("Small", None, folds)
 
 
-def by_hand(fold: Fold, k: int, seed: int, learn) -> np.ndarray:
-    """Return the MAP of every step of every inner fold, shape (k, steps): plain loops and public names."""
+def mean_map(X: np.ndarray, y: np.ndarray, qid: np.ndarray, coef: np.ndarray) -> float:
+    return evaluate(y, X @ coef, qid, measures=("MAP",))["MAP"]
+
+
+def in_queries(X: np.ndarray, y: np.ndarray, qid: np.ndarray, coef: np.ndarray) -> list[float]:
+    return [mean_map(X[qid == q], y[qid == q], qid[qid == q], coef) for q in dict.fromkeys(qid)]
+
+
+def by_hand(fold: Fold, k: int, seed: int, learn, measured=mean_map) -> np.ndarray:
+    """Return the MAP of every step of every inner fold, shape (k, steps): plain loops and public names.
+
+    With `in_queries` that of every query, those of one inner fold after the other: shape (steps, queries).
+    """
     learned = [part for name, part in fold.parts.items() if name != "test"]
     queries = [q for part in learned for q in part.query_ids]
     dealt = np.random.default_rng((seed, fold.number)).permutation(len(queries))
@@ -66,8 +78,8 @@ def by_hand(fold: Fold, k: int, seed: int, learn) -> np.ndarray:
         X, y, qid = rows(learned, [q for q in queries if q not in held_out])
         X_out, y_out, qid_out = rows(learned, held_out)
         coefs = learn(X, y, qid)
-        table.append([evaluate(y_out, X_out @ coef, qid_out, measures=("MAP",))["MAP"] for coef in coefs])
-    return np.array(table)
+        table.append([measured(X_out, y_out, qid_out, coef) for coef in coefs])
+    return np.array(table) if measured is mean_map else np.hstack([np.array(one) for one in table])
 
 
 def greedy(regularization: float):
@@ -78,7 +90,7 @@ def greedy(regularization: float):
 
 
 @pytest.mark.parametrize("validated", [True, False])
-@pytest.mark.parametrize("rule", ["best", "one-se", "at most 2"])
+@pytest.mark.parametrize("rule", ["best", "one-se", "smallest", "at most 2"])
 def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated: bool, rule: str) -> None:
     given = data(validated)
     result = ended(run(PLAN.changed(rule=rule), given))
@@ -89,6 +101,11 @@ def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated
             np.testing.assert_allclose(path.validation["MAP"], mean, rtol=1e-13)
         allowed = means[:, :2] if rule == "at most 2" else means
         setting, step = np.unravel_index(allowed.argmax(), allowed.shape)
+        if rule == "smallest":
+            queries = by_hand(fold, 3, 7, greedy(LAMBDAS[setting]), in_queries)
+            p = np.nan_to_num([ttest_rel(q, queries[step]).pvalue for q in queries], nan=1.0)  # equal models
+            np.testing.assert_allclose(found.paths[setting].p_values["MAP"], p)
+            step = min(k for k in range(step + 1) if p[k] >= 0.05)
         if rule == "one-se":
             error = tables[setting][:, step].std(ddof=1) / np.sqrt(3)
             step = int(np.flatnonzero(means[setting] >= means[setting, step] - error)[0])
