@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -28,6 +28,7 @@ from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
+from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.backend_menu import BackendMenu
@@ -50,7 +51,7 @@ from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.study.study_files import StudyFiles
 from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice, Question
+from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
@@ -103,7 +104,7 @@ class MainWindow(QMainWindow):
         BackendMenu(self.commands.submenus["backend"], self.models, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
-        self.notice = Notice(self._theme)
+        self.notice = Notices(self._theme)
         self.restorer = RunRestorer(
             self.session, self.runs, self.models.loader, self.models.task_worker, self
         )
@@ -130,10 +131,12 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
-        messages = fill(QVBoxLayout(), self.notice, self.loading, margins=(GAP, 0, GAP, 0))
         centre = named(QWidget(), role="ground")
-        fill(QVBoxLayout(centre), messages, (self._pages, 1), margins=(0, 0, 0, 0), spacing=0)
+        fill(QVBoxLayout(centre), (self._pages, 1), margins=(0, 0, 0, 0), spacing=0)
         self.setCentralWidget(centre)
+        Overlay(centre, self.notice, self.loading, foot=STRIP_HEIGHT + 2 * GAP)
+        self._close_notice = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        self._close_notice.activated.connect(self.notice.close_newest)
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
@@ -353,12 +356,13 @@ class MainWindow(QMainWindow):
     def _offer(self, record: RunRecord) -> None:
         """Say that a run was left unfinished, with a button that goes on with it."""
 
+        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
+
         def go_on() -> None:
-            self.notice.dismiss()
+            self.notice.withdraw(text)
             self.restorer.go_on(record)
             self.waiting.run()
 
-        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
         self.notice.say(text, "info", tr("Resume"), go_on)
 
     @Slot(str)
@@ -374,6 +378,7 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
+        self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
         names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")

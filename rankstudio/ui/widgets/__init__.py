@@ -5,7 +5,7 @@ from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, HistogramCel
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
-from rankstudio.ui.widgets.notice import Notice
+from rankstudio.ui.widgets.notice import Notice, Notices, Overlay
 from rankstudio.ui.widgets.panel import Panel
 from rankstudio.ui.widgets.question import Question
 from rankstudio.ui.widgets.removable_note import RemovableNote
@@ -23,6 +23,8 @@ __all__ = [
     "KeyValue",
     "LambdaSlider",
     "Notice",
+    "Notices",
+    "Overlay",
     "Panel",
     "ProgressCell",
     "Question",

@@ -98,12 +98,12 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
-        assert window.notice.accessibleName().startswith("info: ")
+        assert window.notice.newest.accessibleName().startswith("info: ")
         [row] = window.sections.results.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
-        window.notice._action.click()
+        window.notice.newest._action.click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
         record = window.runs.records[0]
         assert window.runs.shown is record
@@ -184,7 +184,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     window.open_path(str(foreign))
     wait_until(window.notice.text)
     assert window.notice.text().startswith(f"{foreign}: ")
-    assert window.notice.accessibleName().startswith("error: ")
+    assert window.notice.newest.accessibleName().startswith("error: ")
     assert foreign.read_bytes() == content
     assert window.sections.results.panel.rows() == rows
     assert window.models.study_store.path == path

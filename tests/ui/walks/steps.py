@@ -411,8 +411,8 @@ def remove_run(stage: Stage, which: int) -> None:
 
 @step(1)
 def act_on_message(stage: Stage) -> None:
-    notice = stage.window.notice
-    if notice.isHidden() or notice._action.isHidden():
+    notice = stage.window.notice.newest
+    if notice is None or notice._action.isHidden():
         raise ImpossibleStepError
     notice._action.click()
 
