@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
+            follow=lambda: self.sections.run.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -185,6 +186,7 @@ class MainWindow(QMainWindow):
             about=self.help.about,
         )
         SliderController(self.session, self.current, self.sections.run.curves.slider, self)
+        self.commands["follow"].setCheckable(True)
         line = self.toolbar.line
         self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
@@ -236,6 +238,7 @@ class MainWindow(QMainWindow):
         self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
+        self.study_files.changed.connect(self.measurement.seal.write)
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
@@ -245,6 +248,8 @@ class MainWindow(QMainWindow):
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)
+        self.control.resumeAsked.connect(self.restorer.go_on)
+        self.sections.run.followingChanged.connect(self._update)
         self.session.datasetChanged.connect(self._update)
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
@@ -355,7 +360,6 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
         """Say that a run was left unfinished, with a button that goes on with it."""
-
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
@@ -378,6 +382,8 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
+        self.commands.rename("run", self.control.label)
+        self.commands["follow"].setChecked(self.sections.run.following)
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()

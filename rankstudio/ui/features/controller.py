@@ -216,7 +216,9 @@ class FeaturesController(Controller):
             return
         rules = convention(model.plan.convention).label
         for path in self._seen():
-            if current.untested:
+            if self._session.sealed and model.fold.test is not None:
+                path.cover_test()
+            elif current.untested:
                 path.say_untested(current.untested)
             elif current.test or model.fold.test is None:
                 path.show_test(current.test, rules, current.baseline)

@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
@@ -44,18 +45,20 @@ class RunController(Controller):
     """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
     arranged = Signal()
     """Another choice of panels has something to show."""
+    followingChanged = Signal()
+    """Whether the run that works is followed, or whether one works at all."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, runs, current = models.session, models.runs, models.current
         measured, left_out = models.measured, models.left_out
-        self._session, self._measured, self._current = session, measured, current
+        self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
-        self._following = False
+        self._following = True
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
@@ -67,6 +70,10 @@ class RunController(Controller):
         measured.changed.connect(self._show_measured)
         runs.eventNoted.connect(self._take)
         runs.changed.connect(self._begin_again)
+        runs.added.connect(self._follow_first)
+        runs.chosen.connect(self._leave)
+        for signal in (runs.changed, runs.removed):
+            signal.connect(self.followingChanged)
 
     def plots(self) -> tuple[ShownPlot, ...]:
         """Return the plots of the three panels."""
@@ -77,14 +84,41 @@ class RunController(Controller):
             ShownPlot("heat", self.heat.accessibleName(), self.heat.plot),  # as its title has it
         )
 
-    def follow(self, following: bool) -> None:
-        """Follow the run from fold to fold, until the user looks at another one."""
-        self._following = following
+    @property
+    def following(self) -> bool:
+        """Whether the run that works is shown, fold by fold: until the user looks at something else."""
+        return self._following
 
     @Slot()
     def stop_following(self) -> None:
-        """Stay at the fold that is looked at."""
+        """Stay at the run and the fold that are looked at."""
         self._following = False
+        self.followingChanged.emit()
+
+    @Slot(bool)
+    def follow(self, following: bool) -> None:
+        """Show the run that works and the fold it works on, from now on or no more."""
+        self._following = following
+        record = self._runs.current
+        if following and record is not None:
+            if record is not self._runs.shown:
+                look_at(self._session, self._runs, record)
+            if record.unit is not None:
+                self._session.look_at(record.unit.fold)
+        self.followingChanged.emit()
+
+    @Slot(object)
+    def _follow_first(self, record: RunRecord) -> None:
+        """Follow a run before which none works or waits: what was chosen before does not count."""
+        alone = all(other is record or other.state.ended for other in self._runs.records)
+        if alone and not record.state.ended:
+            self._following = True
+
+    @Slot(object)
+    def _leave(self, record: RunRecord) -> None:
+        """Stay where the user went; the run that works is no other place."""
+        if record is not self._runs.current:
+            self.stop_following()
 
     @Slot(str)
     def show_preparation(self, sentence: str) -> None:
@@ -104,9 +138,11 @@ class RunController(Controller):
 
     @Slot(object)
     def _begin_again(self, record: RunRecord) -> None:
-        """Take away what a run that goes on had begun: those steps come again."""
-        if record is self._record and record.state is RunState.QUEUED:
-            self.rebuild()
+        """Follow a run that goes on, and take away what it had begun: those steps come again."""
+        if record.state is RunState.QUEUED:
+            self._follow_first(record)
+            if record is self._record:
+                self.rebuild()
 
     @Slot()
     def rebuild(self) -> None:
@@ -319,6 +355,7 @@ class RunController(Controller):
 
     @Slot(object, int)
     def _pick(self, key: object, k: int) -> None:
+        self.stop_following()
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
             self._session.select(record.combinations[key], k)

@@ -257,6 +257,12 @@ _RUN = (
         tr("&Left-out queries"),
         tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
     ),
+    Command(
+        "follow",
+        tr("&Follow the run"),
+        tr("Show the run and fold that are being computed. Ends when you choose another run or fold."),
+        "Ctrl+Shift+J",
+    ),
     Command("pause", tr("&Pause"), tr("Pause or resume the run."), "Ctrl+P", "pause"),
     Command(
         "step",
@@ -352,6 +358,12 @@ class Actions:
         for key, value in enabled.items():
             self._actions[key].setEnabled(value)
 
+    def rename(self, key: str, text: str) -> None:
+        """Give a command another text, with ``&`` before the letter of its mnemonic."""
+        if self._actions[key].text() != text:
+            self._actions[key].setText(text)
+            self._actions[key].setIconText(text.replace("&", ""))
+
     def _add_submenu(self, command: Command, menu: QMenu) -> None:
         submenu = menu.addMenu(command.text)
         submenu.setObjectName(f"menu-{command.key}")
@@ -392,6 +404,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,
+        "follow": current is not None,
         "stop": current is not None or loading or models.permutations.busy,
         "chance": models.permutations.possible,
         "left_out": models.left_out.possible and not models.left_out.brought,

@@ -22,14 +22,14 @@ class ActionButton(QPushButton):
     Parameters
     ----------
     action : QAction
-    text : str
-        Beside the icon; without it the button is the icon alone.
+    texted : bool
+        Whether the action's name stands beside the icon.
     """
 
-    def __init__(self, action: QAction, text: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, action: QAction, texted: bool = False) -> None:
+        super().__init__()
         self._action = action
-        self._text = text
+        self._texted, self._compact = texted, False
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
@@ -38,16 +38,18 @@ class ActionButton(QPushButton):
 
     def set_compact(self, compact: bool) -> None:
         """Show the icon alone."""
-        self.setText("" if compact else self._text)
+        self._compact = compact
+        self._follow()
 
     @Slot()
     def _follow(self) -> None:
         action = self._action
+        self.setText(action.iconText().replace("&", "&&") if self._texted and not self._compact else "")
         self.setIcon(action.icon())
         self.setIconSize(QSize(SIZE, SIZE))
         self.setEnabled(action.isEnabled())
         self.setToolTip(action.toolTip())
-        self.setAccessibleName(self._text or action.iconText())
+        self.setAccessibleName(action.iconText())
 
 
 class MainToolBar(QToolBar):
@@ -70,9 +72,9 @@ class MainToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
         self._compact = False
-        self._shrinking = [self._add(actions["open"], tr("Open…"))]
+        self._shrinking = [self._add(actions["open"], texted=True)]
         self.addSeparator()
-        self._add(actions["run"], tr("Run")).setProperty("role", "primary")
+        self._add(actions["run"], texted=True).setProperty("role", "primary")
         for key in ("pause", "stop", "step"):
             self._add(actions[key])
         self.addSeparator()
@@ -82,7 +84,7 @@ class MainToolBar(QToolBar):
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
         self._palette = self.addWidget(ActionButton(actions["palette"]))  # which a key opens, too
-        self._shrinking.append(self._add(actions["export"], tr("Export…")))
+        self._shrinking.append(self._add(actions["export"], texted=True))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
@@ -99,8 +101,8 @@ class MainToolBar(QToolBar):
             for button in self._shrinking:
                 button.set_compact(compact)
 
-    def _add(self, action: QAction, text: str = "") -> ActionButton:
-        button = ActionButton(action, text)
+    def _add(self, action: QAction, texted: bool = False) -> ActionButton:
+        button = ActionButton(action, texted)
         self.addWidget(button)
         return button
 

@@ -47,7 +47,7 @@ class StudyFiles(Controller):
     changed = Signal()
     """Runs are kept in another file."""
     sealRead = Signal(object)
-    """Another study: when its test part was sealed and looked at (a tuple of SealMark)."""
+    """Another study: when its test part was sealed and looked at (a tuple of SealMark; None: a new study)."""
     left = Signal(object)
     """The last run of an opened study can be gone on with (RunRecord)."""
     warned = Signal(str)
@@ -194,7 +194,9 @@ class StudyFiles(Controller):
         self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
     ) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
-        self.sealRead.emit(seal_marks)  # first: nothing of a sealed test part is shown for a moment
+        self.sealRead.emit(
+            seal_marks if study is not None else None
+        )  # first: nothing of a sealed test part is shown for a moment
         before = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False

@@ -2,6 +2,7 @@
 
 from rankstudio.ui.widgets.bar_rows import BarRows
 from rankstudio.ui.widgets.columns import Column, ColumnModel, Dot, HistogramCell, ProgressCell, Tick
+from rankstudio.ui.widgets.covered import CoveredNumber
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.key_value import Fact, KeyValue
 from rankstudio.ui.widgets.lambda_slider import LambdaSlider
@@ -16,6 +17,7 @@ __all__ = [
     "BarRows",
     "Column",
     "ColumnModel",
+    "CoveredNumber",
     "Dot",
     "ElidedLabel",
     "Fact",

@@ -164,7 +164,7 @@ class Notice(QWidget):
 class Notices(QWidget):
     """A few messages at once, the newest at the bottom.
 
-    Offers ("info") replace each other; warnings and errors stay until they are closed, or until there are too many.
+    Offers ("info") replace each other. Warnings and errors stay until they are closed, or there are too many.
 
     Parameters
     ----------

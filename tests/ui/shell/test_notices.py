@@ -29,7 +29,7 @@ def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: 
 def test_esc_stops_a_run_before_it_closes_a_message(theme, tmp_path, folds) -> None:
     with open_window(theme, tmp_path / "config", folds, slowly) as window:
         window.commands["run"].trigger()
-        wait_until(lambda: window.commands["stop"].isEnabled())
+        wait_until(window.commands["stop"].isEnabled)
         window.say_error("The disk is full.")
         QTest.keyClick(window, Qt.Key.Key_Escape)
         wait_until(lambda: not window.runs.busy)
