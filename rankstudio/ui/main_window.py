@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
         Overlay(centre, self.notice, self.loading, foot=STRIP_HEIGHT + 2 * GAP)
         self._close_notice = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         self._close_notice.activated.connect(self.notice.close_newest)
+        self.toolbar.order_tabs()
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
@@ -148,6 +149,7 @@ class MainWindow(QMainWindow):
             cancel_load=self.models.loader.cancel,
             new_study=self.study_files.new,
             open_study=self.study_files.ask_open,
+            save=self.study_files.save,
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
@@ -293,7 +295,7 @@ class MainWindow(QMainWindow):
         if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
-            self.workspace.setFocus()
+            self.setFocus()  # Tab goes to the Run button
 
     def _show_page(self, key: str) -> None:
         """Show a page, from a command."""

@@ -34,7 +34,7 @@ from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
-_MOST_FOR_NAMES = 200  # pixels for which other columns give way; what is longer is cut
+_MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the first one first
 _ROOM_FOR_MARGIN = 300
@@ -219,6 +219,11 @@ class FeaturesPanel(Panel):
         """Show that the model's measures on the test part are covered."""
         self.show_test({})
         self._covered.show()
+
+    def explain(self, why: str) -> None:
+        """Say in place of a path why there is none."""
+        self.table.placeholder = why
+        self.table.viewport().update()
 
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""

@@ -25,7 +25,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
-from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.candidates_panel import NO_STEP, CandidatesPanel
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
 from rankstudio.ui.select.shown_paths import ShownPaths
@@ -63,6 +63,8 @@ class RunController(Controller):
         self._heat_is_old = False
         self._newest: StepDone | None = None
         self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
+        self._absence = models.absence
+        self._absence.changed.connect(self._explain)
         self.curves.picked.connect(self._pick)
         self._heat.picked.connect(self._pick)
         current.changed.connect(self._follow)
@@ -269,10 +271,11 @@ class RunController(Controller):
         self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
 
     def _explain(self) -> None:
-        """Let the empty curves say what is compiled, else what will be there."""
-        self.curves.explain(
-            self._preparation or NO_CRITERION, self._preparation or self._paths.problem or NO_MEASURES
-        )
+        """Let the empty curves say what is compiled or how far the run is, else what to do."""
+        why, absence = self._paths.problem, self._absence
+        unmeasured = absence.documents(why) if why else absence.run(NO_MEASURES)
+        self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
+        self.heat.explain(absence.documents(why) if why else absence.run(""))
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
@@ -291,7 +294,7 @@ class RunController(Controller):
         self._heat.mark(None)
         plan = self._current.shown.plan
         self.candidates.setVisible(plan.candidate_score is not None)
-        self.candidates.clear()
+        self.candidates.clear(self._absence.model(NO_STEP))
         self.arranged.emit()
 
     @Slot()

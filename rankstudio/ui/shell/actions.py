@@ -95,13 +95,19 @@ _FILE = (
     ),
     Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
     Command(
+        "save",
+        tr("&Save study"),
+        tr("Save the study. A study without a name asks for a file."),
+        "Ctrl+S",
+    ),
+    Command(
         "save_study",
         tr("Sa&ve study as…"),
         tr("Copy all runs to a file and store the next ones there."),
         "Ctrl+Shift+S",
     ),
     None,
-    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file."), "Ctrl+S"),
+    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file.")),
     Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
     Command(
         "export_table",

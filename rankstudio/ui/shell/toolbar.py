@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
@@ -14,6 +16,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
 _ROOM_FOR_TEXTS = 1200  # pixels
+_PADDING = 12  # of a text beside its icon, and between two buttons
 
 
 class ActionButton(QPushButton):
@@ -74,27 +77,43 @@ class MainToolBar(QToolBar):
         self._compact = False
         self._shrinking = [self._add(actions["open"], texted=True)]
         self.addSeparator()
-        self._add(actions["run"], texted=True).setProperty("role", "primary")
-        for key in ("pause", "stop", "step"):
-            self._add(actions[key])
+        run = self._add(actions["run"], texted=True)
+        run.setProperty("role", "primary")
+        self._first = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
         self.addSeparator()
         self.line = SelectionLine()
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
-        self._palette = self.addWidget(ActionButton(actions["palette"]))  # which a key opens, too
+        self._palette_button = ActionButton(actions["palette"])
+        self._palette = self.addWidget(self._palette_button)  # which a key opens, too
         self._shrinking.append(self._add(actions["export"], texted=True))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
+        self.line.partsChanged.connect(self._fit)
         theme.changed.connect(self._show_theme)
         self._show_theme()
+
+    def order_tabs(self) -> None:
+        """Let Run and its neighbours be the first stops of Tab, in the window where the toolbar is by now."""
+        for before, after in pairwise([*self._first, self._shrinking[0]]):
+            self.setTabOrder(before, after)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Do without some texts in a narrow window, rather than without buttons."""
         super().resizeEvent(event)
-        compact = self.width() < _ROOM_FOR_TEXTS
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Show the texts of buttons where they take no room that the names of the line need."""
+        metrics, names = self.fontMetrics(), [button.accessibleName() for button in self._shrinking]
+        texts = sum(metrics.horizontalAdvance(name) + _PADDING for name in names)
+        taken = texts + self._palette_button.sizeHint().width() + _PADDING
+        room = self.line.width() - (taken if self._compact else 0)
+        compact = self.width() < _ROOM_FOR_TEXTS or room < self.line.whole_width
         if compact != self._compact:
             self._compact = compact
             self._palette.setVisible(not compact)

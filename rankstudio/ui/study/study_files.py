@@ -94,6 +94,21 @@ class StudyFiles(Controller):
             self._read(file, self._study_store.read(file), self._show_last)
 
     @Slot()
+    def save(self) -> None:
+        """Write what is not in the study's file yet, and say so; ask for a file where it has no name."""
+        study = self._study_store.study
+        if study is None or study.read_only or not self.name:
+            self.ask_save_as()
+            return
+        saved = tr("All finished results are saved in {path}").format(path=study.path)
+        self._models.task_worker.task(
+            tr("Saving the study"),
+            self._study_store.write_marks,
+            on_done=lambda _: self.said.emit(saved),
+            on_error=self.failed.emit,
+        )
+
+    @Slot()
     def ask_save_as(self) -> None:
         """Ask for a file, and go on with the study there."""
         name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dropped_files import drop
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly
@@ -263,3 +266,25 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
         assert window.runs.records[0].state is RunState.DONE
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True]
+
+
+def test_ctrl_s_saves_the_study_and_asks_for_a_file_where_it_has_no_name(
+    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def name(*given: object) -> tuple[str, str]:
+        asked.append(str(given[1]))
+        return str(tmp_path / "mine.rankstudio"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", name)
+    with open_window(theme, tmp_path / "config", data) as window:
+        finish(window)
+        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        settle(window)
+        assert len(asked) == 1 and window.study_files.name == "mine"
+        window.status.say("")
+        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        wait_until(lambda: str(tmp_path / "mine.rankstudio") in window.status.text())
+        assert len(asked) == 1
+        settle(window)
