@@ -76,6 +76,7 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
     window = MainWindow(theme, settings)
     window.resize(*SIZE)
     window.show()
+    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
     window.open_controller.open_path(SAMPLE)
     wait(app, lambda: window.session.dataset is not None)
     window.session.change("method", method=key, parameters=SHORT.get(key, {}))

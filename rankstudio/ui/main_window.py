@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -28,6 +28,7 @@ from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
+from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.backend_menu import BackendMenu
@@ -50,7 +51,7 @@ from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.study.study_files import StudyFiles
 from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice, Question
+from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
 
 _ASK_AFTER_SECONDS = 30.0  # of work on a run, before closing the window asks
@@ -103,7 +104,7 @@ class MainWindow(QMainWindow):
         BackendMenu(self.commands.submenus["backend"], self.models, self)
         self.status = StatusBar()
         self.setStatusBar(self.status)
-        self.notice = Notice(self._theme)
+        self.notice = Notices(self._theme)
         self.restorer = RunRestorer(
             self.session, self.runs, self.models.loader, self.models.task_worker, self
         )
@@ -130,10 +131,13 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
-        messages = fill(QVBoxLayout(), self.notice, self.loading, margins=(GAP, 0, GAP, 0))
         centre = named(QWidget(), role="ground")
-        fill(QVBoxLayout(centre), messages, (self._pages, 1), margins=(0, 0, 0, 0), spacing=0)
+        fill(QVBoxLayout(centre), (self._pages, 1), margins=(0, 0, 0, 0), spacing=0)
         self.setCentralWidget(centre)
+        Overlay(centre, self.notice, self.loading, foot=STRIP_HEIGHT + 2 * GAP)
+        self._close_notice = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        self._close_notice.activated.connect(self.notice.close_newest)
+        self.toolbar.order_tabs()
         self.welcome.setFocus()
 
     def _connect_commands(self) -> None:
@@ -145,6 +149,7 @@ class MainWindow(QMainWindow):
             cancel_load=self.models.loader.cancel,
             new_study=self.study_files.new,
             open_study=self.study_files.ask_open,
+            save=self.study_files.save,
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
@@ -172,6 +177,7 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
+            follow=lambda: self.sections.run.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -182,6 +188,7 @@ class MainWindow(QMainWindow):
             about=self.help.about,
         )
         SliderController(self.session, self.current, self.sections.run.curves.slider, self)
+        self.commands["follow"].setCheckable(True)
         line = self.toolbar.line
         self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
@@ -233,6 +240,7 @@ class MainWindow(QMainWindow):
         self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
+        self.study_files.changed.connect(self.measurement.seal.write)
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
@@ -242,6 +250,8 @@ class MainWindow(QMainWindow):
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)
+        self.control.resumeAsked.connect(self.restorer.go_on)
+        self.sections.run.followingChanged.connect(self._update)
         self.session.datasetChanged.connect(self._update)
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
@@ -285,7 +295,7 @@ class MainWindow(QMainWindow):
         if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
-            self.workspace.setFocus()
+            self.setFocus()  # Tab goes to the Run button
 
     def _show_page(self, key: str) -> None:
         """Show a page, from a command."""
@@ -352,13 +362,13 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
         """Say that a run was left unfinished, with a button that goes on with it."""
+        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
-            self.notice.dismiss()
+            self.notice.withdraw(text)
             self.restorer.go_on(record)
             self.waiting.run()
 
-        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
         self.notice.say(text, "info", tr("Resume"), go_on)
 
     @Slot(str)
@@ -374,6 +384,9 @@ class MainWindow(QMainWindow):
         """Enable what can be done now, and name the window after the data."""
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
+        self.commands.rename("run", self.control.label)
+        self.commands["follow"].setChecked(self.sections.run.following)
+        self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
         names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")

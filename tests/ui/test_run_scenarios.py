@@ -101,6 +101,7 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         window.commands["stop_all"].trigger()
         wait_until(lambda: not window.runs.busy)
         window.session.look_at(1)
+        window.session.change("editing", seed=1)  # the same plan would be resumed
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[1].unit is not None)
         window.sections.data.panel.foldChosen.emit(1)
@@ -136,8 +137,8 @@ def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, f
         gate.open()
         wait_until(lambda: record.state.ended)
         assert len(ys(window, 0, "criterion"))
-        window.sections.data.panel.foldChosen.emit(1)  # and no longer the fold that the run is at
         window.commands["go_on"].trigger()
+        window.sections.data.panel.foldChosen.emit(1)  # and no longer the fold that the run is at
         assert not len(ys(window, 0, "criterion"))
         wait_until(lambda: record.state.ended)
         settle(window)

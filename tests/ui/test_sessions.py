@@ -73,7 +73,7 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     wait_until(window.notice.text)
     assert naming("bad.txt 2").search(window.notice.text())
     assert "abc" in window.notice.text()
-    assert window.notice.accessibleName().startswith("error: ")
+    assert window.notice.newest.accessibleName().startswith("error: ")
     assert window.session.dataset is before
     assert window.session.plan == plan
     assert window.loading.isHidden()

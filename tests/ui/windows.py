@@ -67,12 +67,19 @@ def open_window(
     config: Path,
     data: Path | None = None,
     runner: Runner = engine_run,
+    *,
+    sealed: bool = False,
 ) -> Iterator[MainWindow]:
-    """A shown window, with data open where some are given; closed at the end."""
+    """A shown window, with data open where some are given; closed at the end.
+
+    The test part of its new study is unsealed, unless a test is about the seal.
+    """
     with theme.building():
         window = MainWindow(theme, Settings(config), runner)
     window.show()
     try:
+        if not sealed:
+            unseal(window)
         if data is not None:
             window.open_path(str(data))
             wait_until(lambda: window.session.dataset is not None)
@@ -83,6 +90,11 @@ def open_window(
     finally:
         window.close()
         window.deleteLater()
+
+
+def unseal(window: MainWindow) -> None:
+    """Show what is measured on the test part, as a click on a covered number does; a new study hides it."""
+    window.session.unsealAsked.emit()
 
 
 def finish(window: MainWindow) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ColumnValueError, UnknownColumnsError
@@ -123,7 +123,7 @@ class Loader(QObject):
             self._job.cancel()
 
 
-class LoadingBar(QWidget):
+class LoadingBar(QFrame):
     """Says what is being opened and how far it is, with a button to cancel."""
 
     cancelled = Signal()
@@ -131,6 +131,7 @@ class LoadingBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("loading-bar")
+        self.setProperty("role", "panel")
         self._text = PlainLabel()
         self._bar = DeferredProgressBar()
         self._bar.setAccessibleName(tr("Progress of reading"))
@@ -138,7 +139,7 @@ class LoadingBar(QWidget):
         self._cancel.setObjectName("cancel-loading")
         self._cancel.clicked.connect(self.cancelled)
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 0)
+        row.setContentsMargins(12, 6, 12, 6)
         row.setSpacing(12)
         row.addWidget(self._text)
         row.addWidget(self._bar, 1)

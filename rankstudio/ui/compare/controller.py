@@ -17,6 +17,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import CoveredNumber
 
 
 class CompareController(Controller):
@@ -45,6 +46,8 @@ class CompareController(Controller):
     """The user looks at another fold."""
     inspected = Signal(int)
     """The user looks at a feature (its id)."""
+    unsealAsked = Signal()
+    """The user wants to see what was measured on the sealed test part."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +61,8 @@ class CompareController(Controller):
         scope = ComparisonScope(session, runs, measured, marks)
         self.table = TableController(session, runs, scope, worker, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
+        self._covered = CoveredNumber(self.unsealAsked)
+        self.panel.tools.insertWidget(0, self._covered)
         self._tests = PairedTests(scope, worker, self.panel, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
@@ -132,7 +137,9 @@ class CompareController(Controller):
             known.get(record.key) or run_row(record, self._measured.view(record))
             for record in self._runs.records
         ]
-        self.panel.show_runs(rows, sealed=self._session.sealed)
+        sealed = self._session.sealed
+        self._covered.setVisible(sealed and any(row.summary.means for row in rows))
+        self.panel.show_runs(rows, sealed=sealed)
 
     @Slot()
     def _show_ticks(self) -> None:

@@ -11,7 +11,7 @@ from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import LastingChange, Session
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.widgets import Notice, Question
+from rankstudio.ui.widgets import Notices, Question
 
 
 class RunRemoval(Controller):
@@ -20,13 +20,13 @@ class RunRemoval(Controller):
     Parameters
     ----------
     models : Models
-    notice : Notice
+    notice : Notices
         Offers to undo the removal.
     parent : QWidget
         Over which the question opens.
     """
 
-    def __init__(self, models: Models, notice: Notice, parent: QWidget) -> None:
+    def __init__(self, models: Models, notice: Notices, parent: QWidget) -> None:
         super().__init__(parent)
         self._models, self._notice, self._window = models, notice, parent
         self._offer = ""
@@ -61,8 +61,8 @@ class RunRemoval(Controller):
     @Slot()
     def _withdraw(self) -> None:
         """Offer no undo any more, which by now would take back something else."""
-        if self._offer and self._notice.text() == self._offer:
-            self._notice.dismiss()
+        if self._offer:
+            self._notice.withdraw(self._offer)
 
     @Slot()
     def _forget(self) -> None:

@@ -103,16 +103,18 @@ class AloneController(Controller):
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect = session, current, inspect
+        self._absence = models.absence
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
         self.panel.picked.connect(self._on_picked)
+        looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
             worker,
             self._key,
             self._measure,
             slot="alone",
             panel=self.panel,
-            on=(session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged),
+            on=(*looked_at, models.absence.changed),
             clear=self._clear,
             stops=True,
             gives_way=True,
@@ -160,7 +162,7 @@ class AloneController(Controller):
 
     def _clear(self) -> None:
         self._measured = None
-        self.panel.clear()
+        self.panel.clear(self._absence.documents(_NO_DOCUMENTS))
 
     @Slot()
     def _mark(self) -> None:

@@ -18,6 +18,7 @@ from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import NO_DOCUMENTS
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
@@ -50,6 +51,8 @@ class FeaturesController(Controller):
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._fold_cache = session, current, models.fold_cache
+        self._absence = models.absence
+        self._absence.changed.connect(self._explain)
         self._feature: int | None = None
         self._marked: int | None = None
         self._settled = QTimer(self)
@@ -149,7 +152,7 @@ class FeaturesController(Controller):
         if model is None or dataset is None:
             everything = dataset is not None and self._session.fold is None
             for panel in self._paths:
-                panel.clear(_EVERY_FOLD if everything else NO_PATH)
+                panel.clear(_EVERY_FOLD if everything else self._absence.model(NO_PATH))
             return
         self._show_path(model.path, model.position, model.plan.groups)
         for panel in self._seen():
@@ -170,6 +173,14 @@ class FeaturesController(Controller):
         """Return the columns of the current model, with which a feature is correlated."""
         model = self._current.model
         return model.step.selected if model is not None else ()
+
+    @Slot()
+    def _explain(self) -> None:
+        """Say by now why there is no path, or no measure of the test part."""
+        if self._current.model is None and self._session.fold is not None:
+            for panel in self._paths:
+                panel.explain(self._absence.model(NO_PATH))
+        self._show_test()
 
     @Slot(object, object)
     def show_growing(self, path: PathResult, groups: Groups) -> None:
@@ -216,8 +227,11 @@ class FeaturesController(Controller):
             return
         rules = convention(model.plan.convention).label
         for path in self._seen():
-            if current.untested:
-                path.say_untested(current.untested)
+            if self._session.sealed and model.fold.test is not None:
+                path.cover_test()
+            elif current.untested:
+                opened = current.untested != NO_DOCUMENTS
+                path.say_untested(current.untested if opened else self._absence.documents(current.untested))
             elif current.test or model.fold.test is None:
                 path.show_test(current.test, rules, current.baseline)
             else:

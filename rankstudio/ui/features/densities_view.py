@@ -49,7 +49,7 @@ class DensitiesView(QWidget):
             named(DensityPlot(theme), "compared-density-left", tr("Densities of the feature")),
             named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
         )
-        self.name = named(ElidedLabel(""), "densities-name", role="caption")
+        self.name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "densities-name", role="caption")
         self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
         self.choice.setToolTip(tr("Feature shown on the right"))
         self.sentence = named(PlainLabel(), "densities-sentence", role="caption")

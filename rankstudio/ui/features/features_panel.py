@@ -29,12 +29,12 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel, TableView
+from rankstudio.ui.widgets import CoveredNumber, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
-_MOST_FOR_NAMES = 200  # pixels for which other columns give way; what is longer is cut
+_MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the first one first
 _ROOM_FOR_MARGIN = 300
@@ -57,11 +57,14 @@ class FeaturesPanel(Panel):
         Id of the feature in that row.
     toggled : Signal(str, int)
         "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
+    unsealAsked : Signal()
+        The user wants to see what was measured on the sealed test part.
     """
 
     chosen = Signal(int)
     inspected = Signal(int)
     toggled = Signal(str, int)
+    unsealAsked = Signal()
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0)
@@ -80,6 +83,7 @@ class FeaturesPanel(Panel):
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self._test = named(PlainLabel(), "features-test", role="caption")
+        self._covered = CoveredNumber(self.unsealAsked)
         self._note = named(PlainLabel(), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
         self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
@@ -190,6 +194,7 @@ class FeaturesPanel(Panel):
         baseline : Baseline, optional
             The best single feature, to be told what the model gains.
         """
+        self._covered.hide()
         text = _measured(measures)
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
@@ -205,9 +210,20 @@ class FeaturesPanel(Panel):
 
     def say_untested(self, why: str) -> None:
         """Say in place of the test measures why there are none."""
+        self._covered.hide()
         self._test.setText(why)
         self._test.setToolTip("")
         self._test.show()
+
+    def cover_test(self) -> None:
+        """Show that the model's measures on the test part are covered."""
+        self.show_test({})
+        self._covered.show()
+
+    def explain(self, why: str) -> None:
+        """Say in place of a path why there is none."""
+        self.table.placeholder = why
+        self.table.viewport().update()
 
     def clear(self, why: str = NO_PATH) -> None:
         """Show no path, but a sentence about how to come to one."""
@@ -238,6 +254,7 @@ class FeaturesPanel(Panel):
         self._note.setWordWrap(True)
         self._note.hide()
         fill(self.body, (self.table, 1), self._note, self._test, spacing=0)
+        self.body.addWidget(self._covered, 0, Qt.AlignmentFlag.AlignLeft)
         self._update_tools()
 
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:

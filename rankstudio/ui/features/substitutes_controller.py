@@ -42,7 +42,7 @@ class SubstitutesController(Controller):
         session, runs, current = models.session, models.runs, models.current
         worker = models.task_worker
         self._session, self._runs, self._current = session, runs, current
-        self._fold_cache = models.fold_cache
+        self._fold_cache, self._absence = models.fold_cache, models.absence
         self.panel = SubstitutesPanel(theme)
         self._substitutes = OnDemand(
             worker,
@@ -50,7 +50,7 @@ class SubstitutesController(Controller):
             self._find,
             slot="substitutes",
             panel=self.panel,
-            on=(current.changed, session.foldChanged, session.datasetChanged),
+            on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
             clear=lambda: self.panel.clear(self._why_none()),
             settled=_SETTLED_MILLISECONDS,
             parent=self,
@@ -138,5 +138,6 @@ class SubstitutesController(Controller):
     def _why_none(self) -> str:
         dataset = self._session.dataset
         if dataset is None or self._current.model is None:
-            return _EVERY_FOLD if dataset is not None and self._session.fold is None else NO_MODEL
-        return _NO_DOCUMENTS
+            everything = dataset is not None and self._session.fold is None
+            return _EVERY_FOLD if everything else self._absence.model(NO_MODEL)
+        return self._absence.documents(_NO_DOCUMENTS)

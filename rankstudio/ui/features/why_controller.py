@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.controller import FeaturesController
-from rankstudio.ui.features.why_panel import WhyPanel
+from rankstudio.ui.features.why_panel import NO_CANDIDATES, WhyPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import SelectedModel
@@ -44,7 +44,7 @@ class WhyController(Controller):
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
         self._session, self._current, self._inspect = session, current, inspect
-        self._fold_cache = models.fold_cache
+        self._fold_cache, self._absence = models.fold_cache, models.absence
         self._leads: dict[int, Margin] = {}
         self.panel = WhyPanel(theme)
         self.panel.picked.connect(self._on_picked)
@@ -57,7 +57,8 @@ class WhyController(Controller):
         )
         for demand in (self._compared, self._explained):
             demand.failed.connect(self.failed)
-        current.changed.connect(self.update)
+        for signal in (current.changed, self._absence.changed):
+            signal.connect(self.update)
         inspect.inspected.connect(self._look)
 
     @Slot()
@@ -192,6 +193,7 @@ class WhyController(Controller):
         self._leads, model = {}, self._current.model
         self._explained.forget()
         self.panel.show_map(None, (), None)
+        self.panel.explain(self._absence.model(NO_CANDIDATES))
         self._inspect.profile.explain(None)
         if model is not None:
             self._inspect.path.show_margins(model.path, {}, "")

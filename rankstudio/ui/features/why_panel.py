@@ -15,7 +15,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
-_NONE = tr("Run a method to see the candidates it compared at each step.")
+NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
 _UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
 
 SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
@@ -42,7 +42,7 @@ class WhyPanel(Panel):
         super().__init__(theme, tr("Why"))
         self.setObjectName("why-panel")
         self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
-        self.plot.placeholder = _NONE
+        self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)
         self.densities.hide()
         self.switch = named(Segmented(_MAPS, tr("show")), "why-switch")
@@ -75,10 +75,15 @@ class WhyPanel(Panel):
         steps: str = "step",
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
-        self.plot.placeholder = _NONE if score is None else _UNKNOWN
+        self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
         self.plot.set_map(shown, names, score, steps)
         self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
         self.set_caption(tr(score.title) if shown and score else "")
+
+    def explain(self, why: str) -> None:
+        """Say in place of the map why there is none."""
+        self.plot.placeholder = why
+        self.plot.redraw()
 
     def mark(self, feature: int | None, place: int | None) -> None:
         """Mark the feature that is looked at (its column) and the chosen step (its place in the path)."""

@@ -11,6 +11,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.absence import Absence
 from rankstudio.ui.model.execution_backend import ExecutionBackend
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
@@ -62,6 +63,7 @@ class Models(QObject):
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
+        self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)

@@ -83,6 +83,8 @@ class Runs(QObject):
     """A run began, was paused or went on (RunRecord)."""
     eventNoted = Signal(object, object)
     """An event of a run (RunRecord, Event), which its record has handled already."""
+    chosen = Signal(object)
+    """The user wants to see a run (RunRecord), which is shown by now."""
     ended = Signal(object)
     """A run is done, cancelled or failed (RunRecord)."""
     shownChanged = Signal()
@@ -337,3 +339,4 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
     else:
         session.open(record.dataset, record.plan.data, record.plan)
     runs.show(record)
+    runs.chosen.emit(record)

@@ -197,6 +197,11 @@ class CurrentModel(QObject):
         return self._shown.model
 
     @property
+    def computing(self) -> bool:
+        """Whether the path of a model that no run has is being computed."""
+        return self._job is not None
+
+    @property
     def test(self) -> dict[str, float]:
         """The current model's measures on the test part; empty until they have come."""
         return self._test
@@ -349,7 +354,12 @@ class CurrentModel(QObject):
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(wanted, cancelled)
 
-        self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=self._end, slot="path"))
+        def end(outcome: Outcome) -> None:
+            if self._asked is wanted:
+                self._job = None
+            self._end(outcome)
+
+        self._job = self._worker.submit(Job(what, work, on_message=self._take, on_end=end, slot="path"))
 
     def _take(self, live: LivePath) -> None:
         if self._asked is not None:  # else it is late: by now something else is shown

@@ -64,6 +64,8 @@ class Session(QObject):
     choiceChanged = Signal()
     foldChanged = Signal()
     measureChanged = Signal()
+    unsealAsked = Signal()
+    """The user wants to see what was measured on the sealed test part."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -63,6 +63,7 @@ class QueriesController(Controller):
         session, runs, worker = models.session, models.runs, models.task_worker
         measured = models.measured
         self._session, self._runs, self._measured = session, runs, measured
+        self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
         self._asked: QueryRequest | None = None
@@ -105,6 +106,7 @@ class QueriesController(Controller):
             session.foldChanged,
             session.choiceChanged,
             self._measured.changed,
+            self._absence.changed,
         ):
             signal.connect(self.update)
         runs.cleared.connect(self._forget)
@@ -201,10 +203,10 @@ class QueriesController(Controller):
 
     def _show_what_is_missing(self, why: str) -> None:
         """Lead to the page of what is missing, in place of empty panels."""
-        page = _LEADS_TO.get(why, "")
-        self.empty.show_missing(why, page)
-        self.bar.setHidden(bool(page))
-        self.emptied.emit(bool(page))
+        nothing = bool(why) and why != NOT_WHOLE
+        self.empty.show_missing(why if nothing else "", _LEADS_TO.get(why, ""))
+        self.bar.setHidden(nothing)
+        self.emptied.emit(nothing)
 
     def _compared_key(self) -> Key:
         session = self._session
@@ -215,9 +217,9 @@ class QueriesController(Controller):
 
     def _why_nothing(self, a: RunRecord | None) -> str:
         if a is None:
-            return _NO_RUN
+            return self._absence.any_run(_NO_RUN)
         if not self._session.has_documents:
-            return _NO_DOCUMENTS
+            return self._absence.documents(_NO_DOCUMENTS)
         return "" if self._models(a) else NOT_WHOLE
 
     def _models(self, record: RunRecord) -> ChosenModels:

@@ -301,7 +301,7 @@ class FeatureLegend(QWidget):
                 room = box.adjusted(_SWATCH, 0, 0, 0)
             painter.setPen(colors.q("muted" if place < 0 else "text"))
             width = int(room.width() + 2)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             painter.drawText(room.adjusted(0, 0, 4, 0), middle, shown)
 
     def _spots(self, width: int) -> list[QRectF]:

@@ -14,7 +14,7 @@ _WAYS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
 
 
 class EmptyPage(QFrame):
-    """Says what is missing, with a button to the page where it is to be had; hidden where nothing is.
+    """Says what is missing, perhaps with a button to the page where it is to be had; hidden where nothing is.
 
     Attributes
     ----------
@@ -39,8 +39,9 @@ class EmptyPage(QFrame):
         self.hide()
 
     def show_missing(self, why: str, page: str) -> None:
-        """Say why there is nothing, and offer a page; nothing is missing where there is no page to offer."""
+        """Say why there is nothing ("": nothing is missing), and offer a page where one helps."""
         self._page = page
         self.sentence.setText(why)
         self.button.setText(_WAYS.get(page, ""))
-        self.setVisible(bool(page))
+        self.button.setVisible(bool(page))
+        self.setVisible(bool(why))

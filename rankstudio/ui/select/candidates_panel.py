@@ -22,7 +22,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
-_WHERE = tr("Candidates of the current step appear here.")
+NO_STEP = tr("Run a method to see the candidates of each step.")
 _NONE = tr("This step compared no candidates.")
 
 
@@ -42,7 +42,7 @@ class CandidatesPanel(Panel):
         self.setObjectName("candidates-panel")
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
-        self.plot.placeholder = _WHERE
+        self.plot.placeholder = NO_STEP
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
         fill(self.body, self.verdict, (self.plot, 1), spacing=2)
@@ -95,16 +95,16 @@ class CandidatesPanel(Panel):
         self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")
         self.verdict.show()
 
-    def clear(self) -> None:
-        """Show no step."""
+    def clear(self, why: str = NO_STEP) -> None:
+        """Show no step, and why there is none."""
         self.setAccessibleName(tr("Candidates"))
-        self._show_nothing()
+        self._show_nothing(why)
 
     def select(self, feature_id: int | None) -> None:
         """Outline the bar of the feature that is inspected."""
         self.plot.select(feature_id)
 
-    def _show_nothing(self, why: str = _WHERE) -> None:
+    def _show_nothing(self, why: str = NO_STEP) -> None:
         self.plot.placeholder = why
         self.plot.set_axes(self._axes)
         self.set_caption("")

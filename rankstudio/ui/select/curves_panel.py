@@ -63,11 +63,11 @@ class _Path:
     label: str = ""
 
 
-NO_CRITERION = tr("The criterion appears here during a run.")
+NO_CRITERION = tr("Run a method to see its criterion at each step.")
 """What the plot of the criterion says while it is empty."""
 
 
-NO_MEASURES = tr("The validation measure appears here during a run.")
+NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 """What the plot of the measure says while it is empty."""
 
 

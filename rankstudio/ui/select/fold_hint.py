@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.widgets.notice import Notice
+from rankstudio.ui.widgets.notice import Notice, Notices
 
 _LACKING = {
     ("validation",): tr("{name} has no validation part. Choose folds in the form, for example 5-fold."),
@@ -44,7 +44,7 @@ class FoldHint(QObject):
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)
 
-    def say_opened(self, notice: Notice) -> None:
+    def say_opened(self, notice: Notices) -> None:
         """Say it of data that have just been opened, where no bar that says so is seen."""
         if self._said and not any(bar.isVisible() for bars in self._bars.values() for bar in bars):
             self._say(notice)
@@ -66,7 +66,7 @@ class FoldHint(QObject):
                 else:
                     bar.hide()
 
-    def _say(self, bar: Notice) -> None:
+    def _say(self, bar: Notice | Notices) -> None:
         bar.say(self._said, "info", tr("Choose folds"), self.asked.emit)
 
 

@@ -20,8 +20,8 @@ from rankstudio.ui.widgets.layout import named
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
 
-_NO_RUN = tr("Every combination of parameters and k of a run appears here.")
-_NO_RUN_OF_GRIDS = tr("Every combination of parameters of a run appears here.")
+_NO_RUN = tr("Run a method to compare all combinations of its parameters and k.")
+_NO_RUN_OF_GRIDS = tr("Run a method to compare all combinations of its parameters.")
 _OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
 _LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
 _WIDEST = 128  # pixels of a box
@@ -145,12 +145,17 @@ class HeatPanel(Panel):
         most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
         self.set_caption(" · ".join(filter(None, (most, act))))
 
+    def explain(self, why: str) -> None:
+        """Say why there are no values, else what to do."""
+        sizes = self.view() in (SIZES, None)
+        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        self.plot.redraw()
+
     def clear(self, why: str = "") -> None:
         """Show no values, but perhaps why there are none."""
         if self._views:
             self.set_title(self.views.currentText())
-        sizes = self.view() in (SIZES, None)
-        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        self.explain(why)
         self.set_caption("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)

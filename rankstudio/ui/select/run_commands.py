@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
@@ -27,6 +27,9 @@ class RunCommands(Controller):
         Knows what there is not enough memory for.
     """
 
+    resumeAsked = Signal(object)
+    """The plan is that of the shown run, which is not finished: go on with it (RunRecord)."""
+
     def __init__(
         self,
         models: Models,
@@ -40,9 +43,31 @@ class RunCommands(Controller):
         self._controller, self._form, self._forecast = controller, form, forecast
         self._runs.began.connect(self._show)
 
+    @property
+    def label(self) -> str:
+        """What the Run button does now, with the mnemonic of its menu entry."""
+        session, left = self._session, self._left
+        n_folds = len(session.dataset.folds) if session.dataset is not None else 0
+        chosen = session.plan.folds
+        if left is not None:
+            return tr("&Resume at {done} of {n} fits").format(done=left.units_done, n=left.n_units)
+        if len(chosen) == 1 and n_folds > 1:
+            return tr("&Run fold {fold}").format(fold=chosen[0])
+        n = len(chosen) or n_folds
+        return trn("&Run {n} fold", "&Run {n} folds", n).format(n=n) if n > 1 else tr("&Run")
+
+    @property
+    def _left(self) -> RunRecord | None:
+        """The shown run, where it was stopped or interrupted and the plan still says the same."""
+        record, session = self._runs.shown, self._session
+        stopped = record is not None and record.state in (RunState.CANCELLED, RunState.UNFINISHED)
+        if record is None or not stopped or not record.can_go_on or not record.n_units:
+            return None
+        return record if (record.dataset, record.plan) == (session.dataset, session.plan) else None
+
     @Slot()
     def run(self) -> None:
-        """Run the plan, behind the runs that are there."""
+        """Run the plan, behind the runs that are there, or go on with the shown run of this plan."""
         self._start(paused=False)
 
     @Slot()
@@ -71,7 +96,9 @@ class RunCommands(Controller):
 
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
-        """Show a run whose turn has come, unless other data are open by now."""
+        """Show a run whose turn has come, unless other data or another run were chosen meanwhile."""
+        if not self._controller.following:
+            return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
             self._session.select(None, None)  # what was chosen is a model of the run before
             self._runs.show(record)
@@ -84,11 +111,13 @@ class RunCommands(Controller):
             self.failed.emit(self._forecast.refusal)
             return
         plan = self._session.plan
+        if self._left is not None and not paused:
+            self.resumeAsked.emit(self._left)
+            return
         for record in self._runs.records:
             if record.plan == plan and record.dataset is dataset and not record.state.ended:
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
         self._session.select(None, None)
-        self._controller.follow(self._session.fold is not None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -21,11 +21,12 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
-from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.candidates_panel import NO_STEP, CandidatesPanel
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
 from rankstudio.ui.select.shown_paths import ShownPaths
@@ -46,22 +47,26 @@ class RunController(Controller):
     """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
     arranged = Signal()
     """Another choice of panels has something to show."""
+    followingChanged = Signal()
+    """Whether the run that works is followed, or whether one works at all."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, runs, current = models.session, models.runs, models.current
         measured, left_out = models.measured, models.left_out
-        self._session, self._measured, self._current = session, measured, current
+        self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesPanel(theme)
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
-        self._following = False
+        self._following = True
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
         self._drawn: tuple[Shown, str] | None = None  # of what the curves are, and by which convention
+        self._absence = models.absence
+        self._absence.changed.connect(self._explain)
         self.curves.picked.connect(self._pick)
         self._heat.picked.connect(self._pick)
         current.changed.connect(self._follow)
@@ -69,6 +74,10 @@ class RunController(Controller):
         measured.changed.connect(self._show_measured)
         runs.eventNoted.connect(self._take)
         runs.changed.connect(self._begin_again)
+        runs.added.connect(self._follow_first)
+        runs.chosen.connect(self._leave)
+        for signal in (runs.changed, runs.removed):
+            signal.connect(self.followingChanged)
 
     def plots(self) -> tuple[ShownPlot, ...]:
         """Return the plots of the three panels."""
@@ -79,14 +88,41 @@ class RunController(Controller):
             ShownPlot("heat", self.heat.accessibleName(), self.heat.plot),  # as its title has it
         )
 
-    def follow(self, following: bool) -> None:
-        """Follow the run from fold to fold, until the user looks at another one."""
-        self._following = following
+    @property
+    def following(self) -> bool:
+        """Whether the run that works is shown, fold by fold: until the user looks at something else."""
+        return self._following
 
     @Slot()
     def stop_following(self) -> None:
-        """Stay at the fold that is looked at."""
+        """Stay at the run and the fold that are looked at."""
         self._following = False
+        self.followingChanged.emit()
+
+    @Slot(bool)
+    def follow(self, following: bool) -> None:
+        """Show the run that works and the fold it works on, from now on or no more."""
+        self._following = following
+        record = self._runs.current
+        if following and record is not None:
+            if record is not self._runs.shown:
+                look_at(self._session, self._runs, record)
+            if record.unit is not None:
+                self._session.look_at(record.unit.fold)
+        self.followingChanged.emit()
+
+    @Slot(object)
+    def _follow_first(self, record: RunRecord) -> None:
+        """Follow a run before which none works or waits: what was chosen before does not count."""
+        alone = all(other is record or other.state.ended for other in self._runs.records)
+        if alone and not record.state.ended:
+            self._following = True
+
+    @Slot(object)
+    def _leave(self, record: RunRecord) -> None:
+        """Stay where the user went; the run that works is no other place."""
+        if record is not self._runs.current:
+            self.stop_following()
 
     @Slot(str)
     def show_preparation(self, sentence: str) -> None:
@@ -106,9 +142,11 @@ class RunController(Controller):
 
     @Slot(object)
     def _begin_again(self, record: RunRecord) -> None:
-        """Take away what a run that goes on had begun: those steps come again."""
-        if record is self._record and record.state is RunState.QUEUED:
-            self.rebuild()
+        """Follow a run that goes on, and take away what it had begun: those steps come again."""
+        if record.state is RunState.QUEUED:
+            self._follow_first(record)
+            if record is self._record:
+                self.rebuild()
 
     @Slot()
     def rebuild(self) -> None:
@@ -245,10 +283,11 @@ class RunController(Controller):
         self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
 
     def _explain(self) -> None:
-        """Let the empty curves say what is compiled, else what will be there."""
-        self.curves.explain(
-            self._preparation or NO_CRITERION, self._preparation or self._paths.problem or NO_MEASURES
-        )
+        """Let the empty curves say what is compiled or how far the run is, else what to do."""
+        why, absence = self._paths.problem, self._absence
+        unmeasured = absence.documents(why) if why else absence.run(NO_MEASURES)
+        self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
+        self.heat.explain(absence.documents(why) if why else absence.run(""))
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
@@ -268,7 +307,7 @@ class RunController(Controller):
         self._heat.mark(None)
         plan = self._current.shown.plan
         self.candidates.setVisible(plan.candidate_score is not None)
-        self.candidates.clear()
+        self.candidates.clear(self._absence.model(NO_STEP))
         self.arranged.emit()
 
     @Slot()
@@ -332,6 +371,7 @@ class RunController(Controller):
 
     @Slot(object, int)
     def _pick(self, key: object, k: int) -> None:
+        self.stop_following()
         record, model = self._record, self._current.model
         if isinstance(key, int) and record is not None:
             self._session.select(record.combinations[key], k)

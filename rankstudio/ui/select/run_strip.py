@@ -1,4 +1,4 @@
-"""The runs that work and wait, in one line at the bottom of the Select page."""
+"""The run that is shown, and those that work and wait, in one line at the bottom of the Select page."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
-from rankstudio.ui.widgets import ElidedLabel
+from rankstudio.ui.widgets import CoveredNumber, ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 HEIGHT = 38
 """Of the line, in logical pixels."""
 
+_ABOUT_FOLLOW = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
+_WORKING = (RunState.RUNNING, RunState.PAUSED)
 _MOST_WAITING = 5  # of which there are buttons
 _WORDS = {
     RunState.DONE: tr("done"),
@@ -31,17 +33,23 @@ _WORDS = {
 
 
 class RunStrip(QFrame):
-    """The run that works with its progress, those that wait behind it, else the last one that ended.
+    """The run that is shown, with its progress or outcome; beside it the others that work and wait.
 
     Attributes
     ----------
+    followAsked : Signal(bool)
+        Whether the run that works is to be shown from now on.
     selected : Signal(int)
         Number of the run that the user wants to see.
+    unsealAsked : Signal()
+        The user wants to see what was measured on the sealed test part.
     compareAsked : Signal()
         The user wants to see all runs.
     """
 
     selected = Signal(int)
+    followAsked = Signal(bool)
+    unsealAsked = Signal()
     compareAsked = Signal()
 
     def __init__(self) -> None:
@@ -54,36 +62,71 @@ class RunStrip(QFrame):
         self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
+        self._covered = CoveredNumber(self.unsealAsked)
+        self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
+        self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.follow.setCheckable(True)
+        self._beside = named(PlainLabel(), role="muted")
+        self._working = self._chip()
         self._behind = named(PlainLabel(), role="muted")
         self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
         self._more = named(PlainLabel(), role="muted")
         self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
         self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = fill(QHBoxLayout(self), self._run, self._bar, (self._state, 1), margins=(8, 0, 8, 0), spacing=8)
-        fill(row, self._behind, *self._waiting, self._more, self._all)
+        row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
+        fill(row, self._covered, 1)
+        fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
+        fill(row, self.follow, self._all)
         self._run.clicked.connect(lambda: self._key is not None and self.selected.emit(self._key))
+        self.follow.clicked.connect(self.followAsked)
         self._all.clicked.connect(self.compareAsked)
         self.show_runs(())
 
     def show_runs(
-        self, records: Sequence[RunRecord], view: Callable[[RunRecord], MeasuredRun] | None = None
+        self,
+        records: Sequence[RunRecord],
+        shown: RunRecord | None = None,
+        view: Callable[[RunRecord], MeasuredRun] | None = None,
+        *,
+        sealed: bool = False,
     ) -> None:
-        """Show how far the runs are; ``view`` returns what the last one found, as it is measured now."""
-        working = (RunState.RUNNING, RunState.PAUSED)
-        current = next((record for record in records if record.state in working), None)
-        queued = [record for record in records if record.state is RunState.QUEUED]
-        shown = current or next((record for record in reversed(records) if record.state.ended), None)
+        """Show how far the runs are.
+
+        Parameters
+        ----------
+        records : sequence of RunRecord
+        shown : RunRecord or None
+            The run that is looked at; where none is, the one that works, else the last one that ended.
+        view : callable, optional
+            Returns what a run found, as it is measured now.
+        sealed : bool
+            Whether what was measured on the test part is covered.
+        """
+        current = next((record for record in records if record.state in _WORKING), None)
+        queued = [record for record in records if record.state is RunState.QUEUED and record is not shown]
+        ended = (record for record in reversed(records) if record.state.ended)
+        shown = shown or current or next(ended, None)
         self._key = shown.key if shown is not None else None
         self._run.setVisible(shown is not None)
+        result = shown.result if shown is not None else None
+        self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
         self._all.setEnabled(bool(records))
-        self._bar.setVisible(current is not None)
+        self._bar.setVisible(shown is not None and shown.state in _WORKING)
+        self.follow.setVisible(current is not None)
         if shown is None:
             self._state.setText(tr("No run yet: choose a method and press Run."))
         else:
             _write(self._run, shown)
             self._bar.set_share(shown.progress)
             found = view(shown).result if view is not None else shown.result
-            self._state.setText(_progress(shown) if current is not None else _outcome(shown, found))
+            self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))
+        other = current if current is not shown else None
+        self._beside.setText(tr("running:") if other is not None else "")
+        self._working.setVisible(other is not None)
+        if other is not None:
+            _write(self._working, other)
+            self._working.setText(f"{self._working.text()} · {other.progress:.0%}")
+            self._working.setProperty("run", other.key)
         self._behind.setText(tr("waiting:") if queued else "")
         for chip, record in zip(self._waiting, [*queued, *[None] * _MOST_WAITING], strict=False):
             chip.setVisible(record is not None)
@@ -109,6 +152,8 @@ def _write(button: QPushButton, record: RunRecord) -> None:
 def _progress(record: RunRecord) -> str:
     if record.state is RunState.PAUSED:
         return tr("paused")
+    if record.state is RunState.QUEUED:
+        return tr("waiting")
     where = (
         tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
         if record.unit and record.n_folds > 1
@@ -120,6 +165,8 @@ def _progress(record: RunRecord) -> str:
 
 def _outcome(record: RunRecord, found: RunResult | None) -> str:
     word = _WORDS.get(record.state, "")
+    if record.state is RunState.CANCELLED and record.n_units:
+        return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
     if record.state is not RunState.DONE or found is None:
         return " · ".join(part for part in (word, record.remark) if part)
     name = found.plan.measures[0]

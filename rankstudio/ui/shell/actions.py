@@ -95,13 +95,19 @@ _FILE = (
     ),
     Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
     Command(
+        "save",
+        tr("&Save study"),
+        tr("Save the study. A study without a name asks for a file."),
+        "Ctrl+S",
+    ),
+    Command(
         "save_study",
         tr("Sa&ve study as…"),
         tr("Copy all runs to a file and store the next ones there."),
         "Ctrl+Shift+S",
     ),
     None,
-    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file."), "Ctrl+S"),
+    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file.")),
     Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
     Command(
         "export_table",
@@ -257,6 +263,12 @@ _RUN = (
         tr("&Left-out queries"),
         tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
     ),
+    Command(
+        "follow",
+        tr("&Follow the run"),
+        tr("Show the run and fold that are being computed. Ends when you choose another run or fold."),
+        "Ctrl+Shift+J",
+    ),
     Command("pause", tr("&Pause"), tr("Pause or resume the run."), "Ctrl+P", "pause"),
     Command(
         "step",
@@ -352,6 +364,12 @@ class Actions:
         for key, value in enabled.items():
             self._actions[key].setEnabled(value)
 
+    def rename(self, key: str, text: str) -> None:
+        """Give a command another text, with ``&`` before the letter of its mnemonic."""
+        if self._actions[key].text() != text:
+            self._actions[key].setText(text)
+            self._actions[key].setIconText(text.replace("&", ""))
+
     def _add_submenu(self, command: Command, menu: QMenu) -> None:
         submenu = menu.addMenu(command.text)
         submenu.setObjectName(f"menu-{command.key}")
@@ -392,6 +410,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,
+        "follow": current is not None,
         "stop": current is not None or loading or models.permutations.busy,
         "chance": models.permutations.possible,
         "left_out": models.left_out.possible and not models.left_out.brought,

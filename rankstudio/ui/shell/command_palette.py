@@ -1,4 +1,4 @@
-"""One field that finds everything by its name: commands, pages, methods, features and runs."""
+"""One field that finds everything by its name: commands, settings, pages, methods, features and runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Entry:
     Attributes
     ----------
     kind : str
-        What it is, as it is shown: "command", "page", "method", "feature", "run", "query".
+        What it is, as it is shown: "command", "setting", "page", "method", "feature", "run", "query".
     text : str
     act : callable
         Called without arguments when it is chosen.
@@ -73,9 +73,9 @@ class CommandPalette(QDialog):
         self._entries = entries
         self._found: list[Entry] = []
         self.field = named(
-            QLineEdit(), "palette-field", tr("find a command, page, method, feature, run or query")
+            QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
         )
-        self.field.setPlaceholderText(tr("Find a command, page, method, feature, run or query"))
+        self.field.setPlaceholderText(tr("Find a command, setting, page, method, feature, run or query"))
         self.list = named(QListWidget(), "palette-list", tr("what was found"))
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -112,6 +112,10 @@ class CommandPalette(QDialog):
             self.list.addItem(item)
         if self._found:
             self.list.setCurrentRow(0)
+        else:
+            nothing = QListWidgetItem(tr("Nothing matches “{typed}”.").format(typed=typed))
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(nothing)
 
     @Slot()
     def _choose(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -11,7 +11,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports, data_folder
 from rankstudio.ui.shell.guide import GuideWindow
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notices
 
 _ABOUT = tr(
     "<b>RankStudio {version}</b><p>Feature selection in learning to rank: exact, fast, "
@@ -52,7 +52,7 @@ class Help(QObject):
     Parameters
     ----------
     theme : Theme
-    notice : Notice
+    notice : Notices
         Where messages are shown.
     parent : QWidget
         The window.
@@ -63,7 +63,7 @@ class Help(QObject):
         None before it was opened.
     """
 
-    def __init__(self, theme: Theme, notice: Notice, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, notice: Notices, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._notice, self._window = theme, notice, parent
         self.guide: GuideWindow | None = None
@@ -104,10 +104,16 @@ class Help(QObject):
 
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Say that the last time went wrong, and offer to read how."""
+        text = tr("RankStudio failed unexpectedly the last time.")
 
         def copy() -> None:
             QGuiApplication.clipboard().setText(reports.last())
-            self._notice.dismiss()
+            self._notice.withdraw(text)
+            reports.forget()
 
-        self._notice.say(tr("RankStudio failed unexpectedly the last time."), "info", tr("Copy report"), copy)
-        self._notice.closed.connect(reports.forget, Qt.ConnectionType.SingleShotConnection)
+        def forget(closed: str) -> None:
+            if closed == text:
+                reports.forget()
+
+        self._notice.say(text, "info", tr("Copy report"), copy)
+        self._notice.closed.connect(forget)

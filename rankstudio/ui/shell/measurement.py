@@ -103,12 +103,15 @@ class SealController(Controller):
         self._unwritten: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._mark)
-        models.runs.storageBegan.connect(self._write)
+        models.runs.storageBegan.connect(self.write)
+        models.session.unsealAsked.connect(lambda: action.setChecked(False))
+        self.show_marks(None)
 
     @Slot(object)
-    def show_marks(self, marks: tuple[SealMark, ...]) -> None:
-        """Take over what another study says."""
-        self._marks, self._unwritten = marks, []
+    def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
+        """Take over what another study says; a new one (None) begins sealed."""
+        self._marks = (SealMark.now(sealed=True),) if marks is None else marks
+        self._unwritten = [*self._marks] if marks is None else []
         self._show()
 
     @Slot(bool)
@@ -117,7 +120,7 @@ class SealController(Controller):
         self._marks = (*self._marks, mark)
         self._unwritten.append(mark)
         self._show()
-        self._write()
+        self.write()
 
     def _show(self) -> None:
         sealed = is_sealed(self._marks)
@@ -128,7 +131,7 @@ class SealController(Controller):
         self._status.show_seal(seal_text(self._marks))
 
     @Slot()
-    def _write(self) -> None:
+    def write(self) -> None:
         """Store what was clicked; without a study, in the one that the next run begins."""
         study, marks = self._models.study_store.study, self._unwritten
         if study is None or not marks:

@@ -21,11 +21,12 @@ _MOST_QUERIES = 5000
 def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
 ) -> tuple[Entry, ...]:
-    """Return all that can be chosen: enabled commands, pages, methods, runs, features and queries."""
+    """Return all that can be chosen: enabled commands, settings, pages, methods, runs, features, queries."""
     session, runs = models.session, models.runs
-    entries = [*_commands(actions)]
+    entries = [*_commands(actions), *_choices(actions)]
     if session.dataset is not None:
         entries += [Entry(tr("page"), page.label, partial(workspace.show_page, page.key)) for page in PAGES]
+        entries += _parameters(models, sections, workspace)
         entries += _methods(models, workspace)
         for run in runs.records:
             show = partial(look_at, session, runs, run)
@@ -37,6 +38,9 @@ def palette_entries(
                     run.dataset.name,
                 )
             )
+            delete = tr("Delete run {key} {title}").format(key=run.key, title=run.plan.title)
+            remove = partial(sections.results.removalAsked.emit, run)
+            entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
         entries += _features(models, sections, workspace)
         entries += _queries(sections, workspace)
     return tuple(entries)
@@ -51,6 +55,31 @@ def _commands(actions: Actions) -> Iterator[Entry]:
             action = actions[command.key]
             if action.isEnabled():
                 yield Entry(tr("command"), action.iconText(), action.trigger, key_text(command.shortcuts))
+
+
+def _choices(actions: Actions) -> Iterator[Entry]:
+    """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
+    for menu in actions.submenus.values():
+        title = menu.title().replace("&", "")
+        for action in menu.actions():
+            if action.text() and action.isEnabled() and action.menu() is None:
+                text = f"{title} › {action.text().replace('&', '')}"
+                yield Entry(tr("setting"), text, action.trigger)
+
+
+def _parameters(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
+    """Yield the fields of the form."""
+    form, plan = sections.method.form, models.session.plan
+    names = ["method", *plan.parameters, "protocol"]
+    names += [] if plan.entry.given else ["select_by", "rule"]
+    names += ["ranked_by"] if plan.entry.selects else []
+
+    def go(name: str) -> None:
+        workspace.show_page("select")
+        form.go_to(name)
+
+    for name in names:
+        yield Entry(tr("setting"), form.field(name).label.text(), partial(go, name))
 
 
 def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, SignalInstance, Slot
 
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.notice import Level
 
 _PAGES = frozenset({"select", "features", "queries", "report"})
@@ -37,15 +37,15 @@ class RunMessages(QObject):
     ----------
     runs : Runs
     pages : Pages
-    notice : Notice
+    notice : Notices
         Where others have messages too, which stay.
     """
 
-    def __init__(self, runs: Runs, pages: Pages, notice: Notice, parent: QObject) -> None:
+    def __init__(self, runs: Runs, pages: Pages, notice: Notices, parent: QObject) -> None:
         super().__init__(parent)
         self._runs, self._pages, self._notice = runs, pages, notice
         self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
-        self._last: int | None = None  # the run that the notice was about
+        self._told: int | None = None  # the run whose message is shown, or was the last
         self._passing = ""  # what goes when something else is done
         notice.closed.connect(self._close)
         for signal in (runs.shownChanged, runs.added, pages.pageChanged):
@@ -61,7 +61,8 @@ class RunMessages(QObject):
             self._open[record.key] = record.failure, "error"
         elif record.notes:
             self._open[record.key] = record.notes[0].what, "warning"
-        self._say(record.key)
+        if record.key in self._open:
+            self._say(record.key)
 
     @Slot(str)
     def note(self, text: str) -> None:
@@ -71,39 +72,32 @@ class RunMessages(QObject):
 
     @Slot()
     def _pass(self) -> None:
-        if self._passing and self._notice.text() == self._passing:
-            self._notice.hide()
+        if self._passing:
+            self._notice.withdraw(self._passing)
         self._passing = ""
 
-    def _say(self, key: int) -> None:
+    def _say(self, key: int | None) -> None:
+        """Show the message of a run in place of another run's."""
+        if self._told in self._open:
+            self._notice.withdraw(self._open[self._told][0])
+        self._told = key
         if key in self._open:
-            self._last = key
             self._notice.say(*self._open[key])
-
-    @property
-    def _shown(self) -> bool:
-        """Whether the message that is read now is one of these."""
-        return self._last in self._open and self._notice.text() == self._open[self._last][0]
 
     @Slot()
     def _follow(self) -> None:
         """Show the message of the run that is looked at, and none of another run."""
-        record, read = self._runs.shown, self._notice.text()
-        if read and not self._shown:
-            return
-        if record is not None and record.key in self._open and self._pages.page in _PAGES:
-            self._say(record.key)
-        elif read:
-            self._notice.hide()
+        record = self._runs.shown
+        self._say(record.key if record is not None and self._pages.page in _PAGES else None)
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        if self._shown and self._last == key:
-            self._notice.hide()
+        if self._told == key:
+            self._say(None)
         self._open.pop(key, None)
 
-    @Slot()
-    def _close(self) -> None:
+    @Slot(str)
+    def _close(self, text: str) -> None:
         """Let a message that was closed not come again."""
-        if self._last in self._open and self._notice.last_text == self._open[self._last][0]:
-            del self._open[self._last]
+        if self._told in self._open and text == self._open[self._told][0]:
+            del self._open[self._told]

@@ -50,6 +50,7 @@ class Sections(QObject):
         super().__init__(parent)
         self._theme, self._runs, self._measured = theme, models.runs, models.measured
         session, runs, current = models.session, models.runs, models.current
+        self._session = session
         self.data = DataController(theme, models, self)
         self.method = MethodController(theme, session, self)
         self.run = RunController(theme, models, self)
@@ -69,7 +70,12 @@ class Sections(QObject):
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
+        for shows in (self.strip, self.inspect.features, self.inspect.path, self.results):
+            shows.unsealAsked.connect(session.unsealAsked)
+        self.strip.followAsked.connect(self.run.follow)
+        self.run.followingChanged.connect(lambda: self.strip.follow.setChecked(self.run.following))
         session.measureChanged.connect(self.show_runs)
+        runs.shownChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
         self.run.candidates.picked.connect(self.inspect.inspect)
         self.run.grown.connect(self.inspect.show_growing)
@@ -148,7 +154,8 @@ class Sections(QObject):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        self.strip.show_runs(self._runs.records, self._measured.view)
+        runs, sealed = self._runs, self._session.sealed
+        self.strip.show_runs(runs.records, runs.shown, self._measured.view, sealed=sealed)
 
     @Slot(str)
     def _show_page(self, key: str) -> None:

@@ -55,6 +55,8 @@ class SelectionLine(QWidget):
     """
 
     picked = Signal(str, object)
+    partsChanged = Signal()
+    """Other parts are shown, which may need another width."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,6 +88,7 @@ class SelectionLine(QWidget):
                 button.setToolTip(plain(f"{PARTS[key]}: {text}"))
                 button.setAccessibleName(f"{PARTS[key]}: {text}")
         self._fit()
+        self.partsChanged.emit()
 
     def text(self, key: str) -> str:
         """Return what a part says, uncut; "" where it is not there."""
@@ -121,12 +124,25 @@ class SelectionLine(QWidget):
         if part is not None and isinstance(menu, PickMenu):
             menu.set_entries(part.entries(), part.chosen)
 
+    @property
+    def whole_width(self) -> int:
+        """The width with which no part is cut, in pixels."""
+        return sum(self._wanted().values()) + self._between()
+
+    def _wanted(self) -> dict[str, int]:
+        """Return the width of the text of each part."""
+        metrics = self.fontMetrics()
+        return {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
+
+    def _between(self) -> int:
+        """Return the width of arrows and paddings."""
+        arrow = self.fontMetrics().horizontalAdvance("›") + 2
+        return max(0, len(self._parts) - 1) * arrow + _ROOM * len(self._parts)
+
     def _fit(self) -> None:
         """Write the texts, the longest of them cut until all have room."""
-        metrics = self.fontMetrics()
-        wanted = {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
-        arrows = max(0, len(wanted) - 1) * (metrics.horizontalAdvance("›") + 2)
-        room = self.width() - arrows - _ROOM * len(wanted)
+        metrics, wanted = self.fontMetrics(), self._wanted()
+        room = self.width() - self._between()
         widths = dict(wanted)
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)
@@ -139,7 +155,6 @@ class SelectionLine(QWidget):
             widths[longest] = down_to
         for key, width in widths.items():
             text = self._parts[key].text
-            cut = (
-                text if width >= wanted[key] else metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-            )
+            cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+            cut = text if width >= wanted[key] else cut
             self._buttons[key].setText(cut.replace("&", "&&"))

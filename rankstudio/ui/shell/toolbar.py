@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
@@ -14,6 +16,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
 _ROOM_FOR_TEXTS = 1200  # pixels
+_PADDING = 12  # of a text beside its icon, and between two buttons
 
 
 class ActionButton(QPushButton):
@@ -22,14 +25,14 @@ class ActionButton(QPushButton):
     Parameters
     ----------
     action : QAction
-    text : str
-        Beside the icon; without it the button is the icon alone.
+    texted : bool
+        Whether the action's name stands beside the icon.
     """
 
-    def __init__(self, action: QAction, text: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, action: QAction, texted: bool = False) -> None:
+        super().__init__()
         self._action = action
-        self._text = text
+        self._texted, self._compact = texted, False
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
@@ -38,16 +41,18 @@ class ActionButton(QPushButton):
 
     def set_compact(self, compact: bool) -> None:
         """Show the icon alone."""
-        self.setText("" if compact else self._text)
+        self._compact = compact
+        self._follow()
 
     @Slot()
     def _follow(self) -> None:
         action = self._action
+        self.setText(action.iconText().replace("&", "&&") if self._texted and not self._compact else "")
         self.setIcon(action.icon())
         self.setIconSize(QSize(SIZE, SIZE))
         self.setEnabled(action.isEnabled())
         self.setToolTip(action.toolTip())
-        self.setAccessibleName(self._text or action.iconText())
+        self.setAccessibleName(action.iconText())
 
 
 class MainToolBar(QToolBar):
@@ -70,37 +75,53 @@ class MainToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
         self._compact = False
-        self._shrinking = [self._add(actions["open"], tr("Open…"))]
+        self._shrinking = [self._add(actions["open"], texted=True)]
         self.addSeparator()
-        self._add(actions["run"], tr("Run")).setProperty("role", "primary")
-        for key in ("pause", "stop", "step"):
-            self._add(actions[key])
+        run = self._add(actions["run"], texted=True)
+        run.setProperty("role", "primary")
+        self._first = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
         self.addSeparator()
         self.line = SelectionLine()
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
-        self._palette = self.addWidget(ActionButton(actions["palette"]))  # which a key opens, too
-        self._shrinking.append(self._add(actions["export"], tr("Export…")))
+        self._palette_button = ActionButton(actions["palette"])
+        self._palette = self.addWidget(self._palette_button)  # which a key opens, too
+        self._shrinking.append(self._add(actions["export"], texted=True))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
+        self.line.partsChanged.connect(self._fit)
         theme.changed.connect(self._show_theme)
         self._show_theme()
+
+    def order_tabs(self) -> None:
+        """Let Run and its neighbours be the first stops of Tab, in the window where the toolbar is by now."""
+        for before, after in pairwise([*self._first, self._shrinking[0]]):
+            self.setTabOrder(before, after)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Do without some texts in a narrow window, rather than without buttons."""
         super().resizeEvent(event)
-        compact = self.width() < _ROOM_FOR_TEXTS
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Show the texts of buttons where they take no room that the names of the line need."""
+        metrics, names = self.fontMetrics(), [button.accessibleName() for button in self._shrinking]
+        texts = sum(metrics.horizontalAdvance(name) + _PADDING for name in names)
+        taken = texts + self._palette_button.sizeHint().width() + _PADDING
+        room = self.line.width() - (taken if self._compact else 0)
+        compact = self.width() < _ROOM_FOR_TEXTS or room < self.line.whole_width
         if compact != self._compact:
             self._compact = compact
             self._palette.setVisible(not compact)
             for button in self._shrinking:
                 button.set_compact(compact)
 
-    def _add(self, action: QAction, text: str = "") -> ActionButton:
-        button = ActionButton(action, text)
+    def _add(self, action: QAction, texted: bool = False) -> ActionButton:
+        button = ActionButton(action, texted)
         self.addWidget(button)
         return button
 

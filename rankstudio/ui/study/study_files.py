@@ -47,7 +47,7 @@ class StudyFiles(Controller):
     changed = Signal()
     """Runs are kept in another file."""
     sealRead = Signal(object)
-    """Another study: when its test part was sealed and looked at (a tuple of SealMark)."""
+    """Another study: when its test part was sealed and looked at (a tuple of SealMark; None: a new study)."""
     left = Signal(object)
     """The last run of an opened study can be gone on with (RunRecord)."""
     warned = Signal(str)
@@ -92,6 +92,21 @@ class StudyFiles(Controller):
         elif file != self._opening and self._may_leave(tr("Open another study")):
             self.said.emit(tr("Opening {name} …").format(name=file.name))
             self._read(file, self._study_store.read(file), self._show_last)
+
+    @Slot()
+    def save(self) -> None:
+        """Write what is not in the study's file yet, and say so; ask for a file where it has no name."""
+        study = self._study_store.study
+        if study is None or study.read_only or not self.name:
+            self.ask_save_as()
+            return
+        saved = tr("All finished results are saved in {path}").format(path=study.path)
+        self._models.task_worker.task(
+            tr("Saving the study"),
+            self._study_store.write_marks,
+            on_done=lambda _: self.said.emit(saved),
+            on_error=self.failed.emit,
+        )
 
     @Slot()
     def ask_save_as(self) -> None:
@@ -194,7 +209,9 @@ class StudyFiles(Controller):
         self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
     ) -> None:
         """Let the present study go, when its run has let go of it, and take another one."""
-        self.sealRead.emit(seal_marks)  # first: nothing of a sealed test part is shown for a moment
+        self.sealRead.emit(
+            seal_marks if study is not None else None
+        )  # first: nothing of a sealed test part is shown for a moment
         before = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False

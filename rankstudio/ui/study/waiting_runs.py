@@ -10,7 +10,7 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.widgets import Notice
+from rankstudio.ui.widgets import Notices
 
 _DELAY_MILLISECONDS = 400
 
@@ -27,7 +27,7 @@ class WaitingRuns(QObject):
         Has runs that wait for their data, and queues those of the last time.
     settings : Settings
         Where the plans are kept.
-    notice : Notice
+    notice : Notices
         Offers them.
     """
 
@@ -36,7 +36,7 @@ class WaitingRuns(QObject):
         runs: Runs,
         comparison: ComparisonRuns,
         settings: Settings,
-        notice: Notice,
+        notice: Notices,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -70,8 +70,8 @@ class WaitingRuns(QObject):
 
     def run(self) -> None:
         """Queue what waited the last time."""
+        self._notice.withdraw(self.text)
         plans, self._left = self._left, ()
-        self._notice.dismiss()
         if plans:
             self._comparison.start(plans)
 

@@ -53,7 +53,7 @@ class _CalmComboBox(QComboBox):
         super().initStyleOption(option)
         box, text = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(box, option, text, self).width() - _INSET
-        mode = Qt.TextElideMode.ElideRight
+        mode = Qt.TextElideMode.ElideMiddle
         option.currentText = self.fontMetrics().elidedText(self.currentText(), mode, room)
 
     def showPopup(self) -> None:

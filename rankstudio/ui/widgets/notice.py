@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
@@ -21,6 +21,8 @@ _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "er
 _SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
 
 _ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
+_MOST = 3  # messages at once
+_WIDTH = 720  # pixels, of what lies over a page
 
 
 class Notice(QWidget):
@@ -89,6 +91,11 @@ class Notice(QWidget):
         self._restyle()
         self.show()
 
+    @property
+    def level(self) -> Level:
+        """How much the message matters."""
+        return self._level
+
     def text(self) -> str:
         """Return the message; empty while there is none."""
         return "" if self.isHidden() else self._text.text()
@@ -109,6 +116,14 @@ class Notice(QWidget):
     def _on_action(self) -> None:
         if self._act is not None:
             self._act()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc, which stops runs, for closing the message where the keyboard is in it."""
+        asked = event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close on Escape."""
@@ -144,3 +159,137 @@ class Notice(QWidget):
         color = self._theme.colors.role(_ROLES[self._level])
         self._picture.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
         self.update()
+
+
+class Notices(QWidget):
+    """A few messages at once, the newest at the bottom.
+
+    Offers ("info") replace each other. Warnings and errors stay until they are closed, or there are too many.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    closed : Signal(str)
+        A message was closed, by the user or by :meth:`dismiss`: its text.
+    """
+
+    closed = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("notices")
+        self._shown: list[Notice] = []
+        self._last = ""
+        self._bars = [Notice(theme) for _ in range(_MOST)]
+        self._column = fill(QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0)
+        for bar in self._bars:
+            bar.closed.connect(self._note_closed)
+        self.hide()
+
+    @property
+    def newest(self) -> Notice | None:
+        """The message that came last of those that are shown."""
+        return self._shown[-1] if self._shown else None
+
+    @property
+    def last_text(self) -> str:
+        """The newest message that is shown, or the last one that was."""
+        return self._last
+
+    def text(self) -> str:
+        """Return the newest message; empty while there is none."""
+        return self.newest.text() if self.newest is not None else ""
+
+    def texts(self) -> tuple[str, ...]:
+        """Return all messages that are shown, the newest last."""
+        return tuple(bar.text() for bar in self._shown)
+
+    def say(
+        self, text: str, level: Level = "info", action: str = "", act: Callable[[], object] | None = None
+    ) -> None:
+        """Show a message below those that are there; see :meth:`Notice.say`."""
+        for bar in [bar for bar in self._shown if bar.text() == text or bar.level == level == "info"]:
+            self._remove(bar)
+        if len(self._shown) == _MOST:
+            self._remove(self._shown[0])
+        bar = next(bar for bar in self._bars if bar not in self._shown)
+        self._shown.append(bar)
+        self._column.removeWidget(bar)
+        self._column.addWidget(bar)
+        self._last = text
+        bar.say(text, level, action, act)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
+
+    def withdraw(self, text: str) -> None:
+        """Take a message away that is true no more, where it is shown."""
+        for bar in [bar for bar in self._shown if bar.text() == text]:
+            self._remove(bar)
+
+    @Slot()
+    def close_newest(self) -> None:
+        """Close the message that came last."""
+        if self.newest is not None:
+            self.newest.dismiss()
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Close all messages."""
+        while self._shown:
+            self.close_newest()
+
+    @Slot()
+    def _note_closed(self) -> None:
+        for bar in [bar for bar in self._shown if bar.isHidden()]:
+            self._remove(bar)
+            self.closed.emit(bar.last_text)
+
+    def _remove(self, bar: Notice) -> None:
+        self._shown.remove(bar)
+        bar.hide()
+        self.setVisible(bool(self._shown))
+
+
+class Overlay(QWidget):
+    """Lies over the lower part of a widget, which keeps its place whatever is shown here.
+
+    Parameters
+    ----------
+    below : QWidget
+        What it lies over.
+    *widgets : QWidget
+        From top to bottom; each may be hidden.
+    foot : int
+        Pixels at the bottom that are not covered.
+    """
+
+    def __init__(self, below: QWidget, *widgets: QWidget, foot: int) -> None:
+        super().__init__(below)
+        self.setObjectName("overlay")
+        self._below, self._foot = below, foot
+        fill(QVBoxLayout(self), *widgets, margins=(0, 0, 0, 0), spacing=0)
+        below.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the place at the bottom when the widget below gets another size."""
+        if watched is self._below and event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def event(self, event: QEvent) -> bool:
+        """Take as much room as what is shown needs now."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return handled
+
+    def _place(self) -> None:
+        layout, whole = self.layout(), self._below.size()
+        assert layout is not None
+        width = min(_WIDTH, whole.width() - 2 * _ABOVE)
+        height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        self.setGeometry((whole.width() - width) // 2, whole.height() - self._foot - height, width, height)
+        self.raise_()

@@ -61,7 +61,7 @@ class Panel(QFrame):
         self._theme = theme
         self.setProperty("role", "panel")
         self.setAccessibleName(title)
-        self._title = named(ElidedLabel(title), role="title")
+        self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(ElidedLabel(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
         self._caption.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

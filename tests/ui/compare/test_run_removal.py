@@ -98,7 +98,7 @@ def test_the_message_offers_to_undo_until_something_else_is_done(
     finish(window)
     remove_by_menu(window, 1)
     assert window.notice.text() == "Run 1 is removed."
-    window.notice.findChild(QPushButton).click()
+    window.notice.newest.findChild(QPushButton).click()
     assert window.notice.text() == ""
     assert list(listed(window)) == [1]
     remove_by_menu(window, 1)

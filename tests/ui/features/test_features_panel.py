@@ -14,6 +14,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.features.features_panel import FeaturesPanel
+from rankstudio.ui.widgets.columns import PAD
 
 UNIT = Unit(1, 0, ParameterCombination())
 IDS = np.array([10, 20, 30, 40])
@@ -161,6 +162,19 @@ def test_gain_gives_way_in_a_narrow_panel(panel):
     assert not panel.table.isColumnHidden(4)
     panel.resize(330, 400)
     assert panel.table.isColumnHidden(4)
+
+
+def test_a_wider_panel_never_shows_less_of_a_name(panel):
+    long = ("LMIR with Dirichlet smoothing of the anchor text", "twenty", "thirty", "forty")
+    panel.show_path(make_path((0, 2, 3)), IDS, long, "MAP", 1)
+    column = [column.key for column in panel.table.rows_model.columns].index("name")
+    needed = panel.table.fontMetrics().horizontalAdvance(long[0]) + 2 * PAD
+    shown = []
+    for width in range(340, 760, 20):
+        panel.resize(width, 400)
+        QCoreApplication.processEvents()
+        shown.append(min(needed, panel.table.columnWidth(column)))
+    assert shown == sorted(shown) and shown[-1] == needed > shown[0]
 
 
 def test_an_empty_table_says_how_to_fill_it(panel):

@@ -69,7 +69,7 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
     window.workspace.show_page("report")
     sections = window.findChild(QListWidget, "report-sections")
     window.notice.say("!", "error")
-    error = window.notice.accessibleName()
+    error = window.notice.newest.accessibleName()
     window._open_palette()
     found = window.palette_dialog.list
     palette = [found.item(row).text() for row in range(found.count())]

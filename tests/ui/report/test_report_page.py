@@ -136,7 +136,7 @@ def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     assert not [number for number in tested - validated if number in re.findall(r"[\d.]+", text)]
     window.commands["seal"].trigger()
     seen(window)
-    assert naming("once").search(page.preview.sheet.toPlainText())
+    assert naming("twice").search(page.preview.sheet.toPlainText())
 
 
 def test_window_and_terminal_write_the_same_bytes(theme: Theme, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatPanel) -> None
     heat.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "γ × λ"
-    assert heat.plot.placeholder == "Every combination of parameters of a run appears here."
+    assert heat.plot.placeholder == "Run a method to compare all combinations of its parameters."
     heat.offer(((SIZES, "λ × k"),), both=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "λ × k" and "combination of parameters and k" in heat.plot.placeholder

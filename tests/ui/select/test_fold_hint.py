@@ -74,7 +74,7 @@ def test_opened_data_are_told_of_where_no_panel_does(theme: Theme, tmp_path: Pat
         window.open_path(str(one_file))
         wait_until(lambda: window.session.dataset is not before)
         assert SAID in window.notice.text()
-        _press(window.notice)
+        _press(window.notice.newest)
         assert window.workspace.page == "select"
         settle(window)
 

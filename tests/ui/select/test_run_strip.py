@@ -50,7 +50,9 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         wait_until(lambda: strip._state.text() == "paused")
         strip._waiting[1].click()
         assert window.runs.shown is window.runs.record(3)
-        strip._run.click()
+        assert strip._run.text() == "run 3 Greedy RankRLS" and strip._state.text() == "waiting"
+        assert chips(window) == [f"run {key} Greedy RankRLS" for key in (2, 4, 5, 6, 7)]
+        strip._working.click()
         assert window.runs.shown is window.runs.record(1)
         window.commands["stop_all"].trigger()
         wait_until(lambda: not window.runs.busy)

@@ -9,6 +9,7 @@ from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.command_palette import Entry, matching
+from rankstudio.ui.shell.palette_entries import palette_entries
 
 
 def nothing() -> None:
@@ -78,4 +79,31 @@ def test_arrows_move_in_the_list_and_escape_changes_nothing(window: MainWindow) 
     assert palette.list.currentRow() == 1
     QTest.keyClick(palette.field, Qt.Key.Key_Escape)
     assert window.workspace.page == page
+    settle(window)
+
+
+def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
+    window: MainWindow, questions: list[str]
+) -> None:
+    theme = window._theme
+    choose(window, "theme dark")
+    assert theme.dark
+    choose(window, "measure P@10")
+    assert window.session.measure == "P@10"
+    entries = palette_entries(window.models, window.sections, window.commands, window.workspace)
+    assert [entry.text for entry in matching(entries, "deutsch")] == ["Language › Deutsch"]
+    window.workspace.show_page("data")
+    choose(window, f"setting {window.sections.method.form.field('protocol').label.text()}")
+    assert window.workspace.page == "select"
+    assert window.sections.method.form.field("protocol").editor.hasFocus()
+    finish(window)
+    choose(window, "delete run 1")
+    assert questions and window.runs.records == ()
+    window.commands["palette"].trigger()
+    palette = window.palette_dialog
+    QTest.keyClicks(palette.field, "xyzzy")
+    assert [palette.list.item(i).text() for i in range(palette.list.count())] == ["Nothing matches “xyzzy”."]
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    palette.close()
     settle(window)

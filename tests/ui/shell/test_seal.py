@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
-from wording import naming
 
+from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import CoveredNumber
 
 pytestmark = pytest.mark.usefixtures("shelf_folder")
 
@@ -62,10 +63,10 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert secret
     before = shown_texts(window)
     assert any(number in before for number in secret)
-    assert seal_text(window) == ""
+    assert seal_text(window) == "test part looked at once"
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part sealed"
+    assert seal_text(window) == "test part sealed, looked at once before"
     assert window.current.test == {}
     text = shown_texts(window)
     row = window.sections.results.panel.rows()[0]
@@ -74,13 +75,48 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
-    assert naming("sealed").search(text)
+    assert not window.sections.inspect.features._covered.isHidden()
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part looked at once"
+    assert seal_text(window) == "test part looked at twice"
     assert shown_texts(window) == before
+
+
+def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds, sealed=True) as window:
+        finish(window)
+        sections, secret = window.sections, test_numbers(window.runs.records[0])
+        for page, panel in (("select", sections.strip), ("compare", sections.results.panel)):
+            window.workspace.show_page(page)
+            settle(window)
+            covered = panel.findChild(CoveredNumber)
+            assert covered is not None and covered.isVisible()
+        window.workspace.show_page("features")
+        settle(window)
+        path = sections.inspect.path
+        assert path._covered.isVisible() and path._test.text() == ""
+        path._covered.click()
+        settle(window)
+        assert not path._covered.isVisible()
+        assert any(number in path._test.text() for number in secret)
+        assert seal_text(window) == "test part looked at once"
+        study = window.models.study_store.study
+        assert study is not None
+        wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False])
+
+
+def test_a_study_that_was_never_sealed_opens_unsealed(theme: Theme, tmp_path: Path) -> None:
+    with Study.create(tmp_path / "old.rankstudio") as study:
+        path = study.path
+    with open_window(theme, tmp_path / "config", sealed=True) as window:
+        assert window.session.sealed
+        window.open_path(str(path))
+        wait_until(lambda: window.study_files.name == "old")
+        assert not window.session.sealed and seal_text(window) == ""
 
 
 def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validation(
@@ -119,8 +155,8 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
 
 def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
     folder, config = write_folds(tmp_path / "Small"), tmp_path / "config.ini"
-    with open_window(theme, config, folder) as window:
-        window.commands["seal"].trigger()  # before there is a study
+    with open_window(theme, config, folder, sealed=True) as window:
+        assert seal_text(window) == "test part sealed"  # before there is a study
         finish(window)
         for _ in range(2):
             window.commands["seal"].trigger()
@@ -129,7 +165,7 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         path = window.models.study_store.path
     assert path is not None
     with open_window(theme, config, folder) as window:
-        assert not window.commands["seal"].isChecked()
+        assert not window.session.sealed
         window.study_files.open(str(path))
         wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
         assert window.commands["seal"].isChecked()
@@ -139,8 +175,8 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         settle(window)
         assert seal_text(window) == "test part looked at twice"
         window.study_files.new()
-        assert seal_text(window) == ""
-        assert not window.session.sealed
+        assert seal_text(window) == "test part sealed"
+        assert window.session.sealed
 
 
 def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_there(

@@ -1,6 +1,8 @@
 """The toolbar: every button is reachable at every width."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
 
 from rankstudio.ui.shell.actions import Actions
@@ -44,3 +46,28 @@ def test_texts_give_way_to_icons_and_come_back_and_names_stay(window):
         texts.append(button.text())
         assert button.accessibleName() == "Export…"
     assert texts == ["Export…", "", "Export…"]
+
+
+def test_a_wider_toolbar_never_shows_less_of_a_name(window):
+    line, shown = window.toolbar.line, []
+    for width in range(960, 1500, 20):
+        window.resize(width, 200)
+        QApplication.processEvents()
+        shown.append(min(line.width(), line.whole_width))
+    assert shown == sorted(shown) and shown[-1] == line.whole_width
+    assert window.toolbar.findChild(ActionButton, "tool-export").text() == "Export…"
+
+
+def test_run_and_its_neighbours_are_the_first_tab_stops(window):
+    window.toolbar.order_tabs()
+    for key in ("run", "pause", "stop", "step", "open"):
+        assert window.toolbar.findChild(ActionButton, f"tool-{key}") is _next(window)
+
+
+def _next(window):
+    """Press Tab, and return where the keyboard is then."""
+    if QApplication.focusWidget() is None:
+        window.activateWindow()
+        window.setFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    return QApplication.focusWidget()

@@ -61,7 +61,7 @@ def test_runs_go_on_where_no_study_can_be_written_and_that_is_said_once(
     assert window.runs.records[0].state is RunState.DONE
     assert window.notice.text().startswith("Runs are not stored and are lost when the window closes: ")
     assert str(shelf_folder) in window.notice.text()
-    assert window.notice.accessibleName().startswith("warning: ")
+    assert window.notice.newest.accessibleName().startswith("warning: ")
     window.notice.dismiss()
     finish(window)
     assert window.notice.text() == ""

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dropped_files import drop
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
 from windows import finish, open_window, settle, slowly
@@ -98,12 +101,12 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
-        assert window.notice.accessibleName().startswith("info: ")
+        assert window.notice.newest.accessibleName().startswith("info: ")
         [row] = window.sections.results.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
-        window.notice._action.click()
+        window.notice.newest._action.click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
         record = window.runs.records[0]
         assert window.runs.shown is record
@@ -184,7 +187,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     window.open_path(str(foreign))
     wait_until(window.notice.text)
     assert window.notice.text().startswith(f"{foreign}: ")
-    assert window.notice.accessibleName().startswith("error: ")
+    assert window.notice.newest.accessibleName().startswith("error: ")
     assert foreign.read_bytes() == content
     assert window.sections.results.panel.rows() == rows
     assert window.models.study_store.path == path
@@ -263,3 +266,25 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
         assert window.runs.records[0].state is RunState.DONE
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True]
+
+
+def test_ctrl_s_saves_the_study_and_asks_for_a_file_where_it_has_no_name(
+    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def name(*given: object) -> tuple[str, str]:
+        asked.append(str(given[1]))
+        return str(tmp_path / "mine.rankstudio"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", name)
+    with open_window(theme, tmp_path / "config", data) as window:
+        finish(window)
+        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        settle(window)
+        assert len(asked) == 1 and window.study_files.name == "mine"
+        window.status.say("")
+        QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        wait_until(lambda: str(tmp_path / "mine.rankstudio") in window.status.text())
+        assert len(asked) == 1
+        settle(window)

@@ -41,7 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def walked(theme: Theme, tmp_path: Path, home: Path) -> Iterator[MainWindow]:
     """The window, at the size that the environment wants it to have."""
-    with open_window(theme, tmp_path / "config") as made:
+    with open_window(theme, tmp_path / "config", sealed=True) as made:
         width, height = map(int, os.environ.get("RANKSTUDIO_WALK_SIZE", _SIZE).split("x"))
         made.resize(width, height)
         made.activateWindow()

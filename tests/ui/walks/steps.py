@@ -23,7 +23,7 @@ from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.shell.workspace import PAGES
-from rankstudio.ui.widgets import Panel, TableView
+from rankstudio.ui.widgets import CoveredNumber, Panel, TableView
 
 T = TypeVar("T")
 _REGULARIZATION = {"regularization": (0.25, 1.0, 4.0)}
@@ -411,8 +411,8 @@ def remove_run(stage: Stage, which: int) -> None:
 
 @step(1)
 def act_on_message(stage: Stage) -> None:
-    notice = stage.window.notice
-    if notice.isHidden() or notice._action.isHidden():
+    notice = stage.window.notice.newest
+    if notice is None or notice._action.isHidden():
         raise ImpossibleStepError
     notice._action.click()
 
@@ -547,6 +547,24 @@ def choose_by_measure(stage: Stage) -> None:
 @step(3)
 def seal(stage: Stage) -> None:
     trigger(stage, "seal")
+
+
+@step(3)
+def unseal(stage: Stage, which: int) -> None:
+    covered = [button for button in stage.window.findChildren(CoveredNumber) if button.isVisible()]
+    of(which, covered).click()
+
+
+@step(3)
+def follow(stage: Stage) -> None:
+    trigger(stage, "follow")
+
+
+@step(1)
+def close_message(stage: Stage) -> None:
+    if stage.window.notice.newest is None:
+        raise ImpossibleStepError
+    stage.window.notice.close_newest()
 
 
 @step(3)

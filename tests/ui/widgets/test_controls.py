@@ -14,6 +14,8 @@ from rankstudio.ui.widgets import (
     KeyValue,
     LambdaSlider,
     Notice,
+    Notices,
+    Overlay,
     Panel,
     Segmented,
 )
@@ -199,6 +201,31 @@ def test_a_long_message_wraps_and_can_be_selected(theme, stage):
     text = next(label for label in notice.findChildren(QLabel) if label.text())
     assert notice.heightForWidth(300) > 3 * notice.heightForWidth(2000) / 2
     assert text.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
+def test_a_few_messages_lie_over_the_lower_part_and_move_nothing(theme, stage):
+    page, notices = QWidget(), Notices(theme)
+    over = Overlay(page, notices, foot=40)
+    stage(page, 900, 500)
+    closed = []
+    notices.closed.connect(closed.append)
+    assert not over.height() and notices.text() == ""
+    notices.say("Saved.")
+    notices.say("Opened.")
+    assert notices.texts() == ("Opened.",)  # offers replace each other
+    for number in range(3):
+        notices.say(f"File {number} is damaged.", "error")
+    assert notices.texts() == ("File 0 is damaged.", "File 1 is damaged.", "File 2 is damaged.")
+    QCoreApplication.processEvents()
+    QCoreApplication.processEvents()
+    assert over.geometry().bottom() == 500 - 40 - 1 and 60 < over.height() < 250
+    tops = [bar.mapTo(page, bar.rect().topLeft()).y() for bar in notices._shown]
+    assert tops == sorted(tops)  # the newest at the bottom
+    notices.withdraw("File 1 is damaged.")
+    notices.close_newest()
+    assert (notices.text(), closed) == ("File 0 is damaged.", ["File 2 is damaged."])
+    notices.dismiss()
+    assert notices.isHidden() and notices.last_text == "File 2 is damaged."
 
 
 def test_a_message_is_never_read_as_markup(theme, stage):

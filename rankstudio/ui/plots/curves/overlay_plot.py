@@ -334,7 +334,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         painter.setPen(colors.q("text" if curve.reference else "muted"))
         room = box.adjusted(_SWATCH + _GAP, 0, 0, 0)
         text = painter.fontMetrics().elidedText(
-            _name(curve), Qt.TextElideMode.ElideRight, int(room.width()) + 1
+            _name(curve), Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
         )
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 

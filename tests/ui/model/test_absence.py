@@ -1,0 +1,99 @@
+"""What an empty panel says: what to do, how far the work is, or why there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event as Flag
+
+import pytest
+from waiting import wait_until
+from windows import finish, open_window, settle
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event
+from rankstudio.ui.background import loader
+from rankstudio.ui.features.features_panel import NO_PATH
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import engine_run
+from rankstudio.ui.model.study_store import RunTarget
+from rankstudio.ui.style.theme import Theme
+
+
+def said(window: MainWindow) -> dict[str, str]:
+    """Return the texts of the empty panels."""
+    sections = window.sections
+    return {
+        "path": sections.inspect.path.table.placeholder,
+        "criterion": sections.run.curves.criterion_plot.placeholder,
+        "candidates": sections.run.candidates.plot.placeholder,
+        "map": sections.run.heat.plot.placeholder,
+    }
+
+
+def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    go = Flag()
+
+    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        """Run a plan, and wait after its first path."""
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            yield event
+            if number == 14:
+                go.wait(10)
+
+    with open_window(theme, tmp_path / "config", folds, held) as window:
+        assert said(window)["path"] == NO_PATH
+        assert all(text.startswith("Run a method") for text in said(window).values())
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done == 1)
+        window.commands["next_fold"].trigger()
+        assert set(said(window).values()) == {"Run 1 is in progress: 1 of 6 fits are done."}
+        window.commands["page_queries"].trigger()
+        queries = window.sections.queries
+        assert queries.empty.isVisible() and not queries.empty.button.isVisible()
+        assert queries.empty.sentence.text() == "Run 1 is in progress: 1 of 6 fits are done."
+        window.commands["stop"].trigger()
+        go.set()
+        wait_until(lambda: not window.runs.busy)
+        settle(window)
+        assert set(said(window).values()) == {"Run 1 was stopped before this fold was finished."}
+        window.workspace.show_page("queries")
+        assert queries.empty.button.isVisible()
+        settle(window)
+
+
+def test_data_that_are_being_read_are_not_called_missing(
+    theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, go = tmp_path / "one.rankstudio", Flag()
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        window.study_files.save_as(str(study))
+        settle(window)
+    load = loader.load
+
+    def slow(*given):
+        work = load(*given)
+
+        def read(cancelled):
+            go.wait(10)
+            yield from work(cancelled)
+
+        return read
+
+    monkeypatch.setattr(loader, "load", slow)
+    with open_window(theme, tmp_path / "other") as window:
+        window.open_path(str(study))
+        wait_until(lambda: window.models.loader.busy and window.session.dataset is not None)
+        window.workspace.show_page("features")
+        alone = window.sections.alone.panel.plot
+        assert alone.placeholder == "Opening the data …"
+        window.workspace.show_page("queries")
+        assert window.sections.queries.empty.sentence.text() == "Opening the data …"
+        go.set()
+        wait_until(lambda: window.session.has_documents)
+        settle(window)
+        assert window.sections.queries.empty.isHidden()
