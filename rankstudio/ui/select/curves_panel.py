@@ -33,9 +33,7 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 """Mean, lower and upper end at each k."""
 Key = int | Literal["live"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
-_SLIDER = 210  # pixels at most
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
-_SHARE = 0.42  # of the panel, with which a title beside it can be read
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
@@ -113,9 +111,8 @@ class CurvesPanel(Panel):
         self._link()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the slider give way to the title, and what is asked for stand in a row where there is room."""
+        """Let what is asked for stand in a row where there is room."""
         super().resizeEvent(event)
-        self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
         across = self.width() >= _ACROSS
         self._asked.setDirection(
             QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
