@@ -24,7 +24,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
-from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.candidates_view import CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
 from rankstudio.ui.select.shown_paths import ShownPaths
@@ -42,8 +42,8 @@ class RunController(Controller):
 
     grown = Signal(object, object)
     """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
-    arranged = Signal()
-    """Another choice of panels has something to show."""
+    compared = Signal(bool)
+    """Whether the method compares candidates, so that there is something to show of them."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,10 +51,11 @@ class RunController(Controller):
         measured, left_out = models.measured, models.left_out
         self._session, self._measured, self._current = session, measured, current
         self.curves = CurvesPanel(theme)
-        self.candidates = CandidatesPanel(theme)
+        self.candidates = CandidatesView(theme)
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
+        self.curves.add_map(self.heat)
         self._following = False
         self._preparation = ""
         self._heat_is_old = False
@@ -120,7 +121,7 @@ class RunController(Controller):
         self._explain()
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in shown.dataset.folds)
-        self._heat.arrange(plan, measured)
+        mapped = self._heat.arrange(plan, measured)
         self.curves.begin(
             plan.title,
             self._data_label(shown.dataset),
@@ -131,9 +132,11 @@ class RunController(Controller):
             plan.step_kind,
             sized=not plan.entry.featureless,
             selects=plan.entry.selects,
+            measured=plan.measured_criterion,
         )
         self.curves.set_measure(self._session.measure)
         self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
+        self.curves.offer_map(mapped)
         self.curves.set_caption(why)
         if record is not None:
             for combination in range(len(combinations)):
@@ -174,7 +177,7 @@ class RunController(Controller):
         path = model.path
         measures = self._paths.with_left_out(path)
         label = self._current.shown.model_label
-        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label)
+        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label, model.values)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
@@ -254,9 +257,8 @@ class RunController(Controller):
         self.curves.select(None)
         self._heat.mark(None)
         plan = self._current.shown.plan
-        self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear()
-        self.arranged.emit()
+        self.compared.emit(plan.candidate_score is not None)
 
     @Slot()
     def _mark_mean(self) -> None:
@@ -271,8 +273,8 @@ class RunController(Controller):
             return
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
-        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self.curves.select(combination, k)
+        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
@@ -285,8 +287,7 @@ class RunController(Controller):
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step, with scores that compare between folds."""
         dataset, score = self._current.shown.dataset, plan.candidate_score
-        self.candidates.setVisible(score is not None)
-        self.arranged.emit()
+        self.compared.emit(score is not None)
         if score is None:
             return
         if dataset is None or not step.selected:

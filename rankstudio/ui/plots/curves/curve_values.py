@@ -31,7 +31,7 @@ def value_lines(
     colors: Colors,
     pointed: Hashable | None,
     chosen: Hashable | None,
-    x_name: str = "k",
+    at: str,
     most: int = MOST_LINES,
 ) -> list[Line]:
     """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
@@ -45,13 +45,12 @@ def value_lines(
         Key of the curve that a click would choose: its value is first and bold, and names x.
     chosen : hashable or None
         Key of the chosen curve, which comes next; the others go from top to bottom.
-    x_name : str
-        What x is called.
+    at : str
+        What x is, in words: "k = 4".
     most : int
         What there is room for.
     """
     strokes = family.strokes(colors)
-    at = f"{x_name} = {x:g}"
     values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
     if not values:
         return [Line(at, bold=True)]

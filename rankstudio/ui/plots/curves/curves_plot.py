@@ -44,6 +44,7 @@ from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.number_format import power
 from rankstudio.ui.style.theme import Theme
 
 _DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
@@ -107,7 +108,7 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
         NAME,
         axes.title,
         "",
-        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x),
+        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x, logarithmic=axes.log_x),
         FigureAxis(axes.title, logarithmic=axes.log_y),
         tuple(series),
         levels,
@@ -126,7 +127,7 @@ def _choice(plot: CurvesPlot) -> tuple[Mark, ...]:
     key, x = plot.choice
     curve = plot.family[key]
     y = curve.value_at(x)
-    label = ", ".join(part for part in (curve.label, f"{plot.x_name} = {x:g}") if part)
+    label = ", ".join(part for part in (curve.label, plot.x_said(x)) if part)
     return () if isnan(y) else (Mark(tr("chosen: {label}").format(label=label), float(x), float(y)),)
 
 
@@ -282,6 +283,10 @@ class CurvesPlot(Plot):
         """Return the key of the chosen curve."""
         return self.choice[0] if self.choice else None
 
+    def x_said(self, x: float) -> str:
+        """Return in words where something is: "k = 4", "λ = 2⁵"."""
+        return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
+
     def set_cursor(self, x: float | None) -> None:
         """Show the crosshair of a linked plot here, with the chosen curve's value."""
         self.under_mouse, self.cursor, self._mouse = None, x, None
@@ -301,6 +306,7 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data."""
         level = self.reference[0] if self.reference else None
+        self.zoom.log_x = self.axes.log_x
         self._choose_scale()
         self._auto = fitting_ranges(
             self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level, self.axes.log_y
@@ -442,7 +448,7 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges((low, high), auto_y)
         else:
             self._zoomed = True
-            self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
+            self.zoom.limit_x(low, high)
         self.zoom.fit(self.frame().area)
         self._say()
         self.redraw()
@@ -454,7 +460,7 @@ class CurvesPlot(Plot):
         band = band_lines(self.band, x, colors)
         most = max(1, min(most, self.box.room_for() - len(band) - 1 - bool(self.reference)))
         return [
-            *value_lines(self.family, x, colors, self.under_mouse, chosen, self.x_name, most),
+            *value_lines(self.family, x, colors, self.under_mouse, chosen, self.x_said(x), most),
             *band,
             *reference_lines(self.reference, colors),
         ]

@@ -77,7 +77,7 @@ def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
 
 def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_the_others():
     made = family([1.0], [3.0], [2.0], [4.0], [float("nan")])
-    lines = value_lines(made, 1.0, LIGHT, pointed=2, chosen=0)
+    lines = value_lines(made, 1.0, LIGHT, pointed=2, chosen=0, at="k = 1")
     assert [(line.text, line.value, line.bold) for line in lines] == [
         ("k = 1 · curve 2", "2.0000", True),
         ("curve 0", "1.0000", False),
@@ -87,12 +87,12 @@ def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_th
 
 
 def test_the_value_of_a_lone_curve_is_beside_its_k():
-    (line,) = value_lines(family([0.5]), 1.0, LIGHT, 0, None)
+    (line,) = value_lines(family([0.5]), 1.0, LIGHT, 0, None, "k = 1")
     assert (line.text, line.value, line.bold) == ("k = 1", "0.5000", True)
 
 
 def test_many_curves_are_counted_not_listed():
-    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None)
+    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None, "k = 1")
     assert len(lines) == MOST_LINES + 1
     assert lines[-1].text == "and 8 more"
 
@@ -119,6 +119,6 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, None, most=3)
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, None, "k = 1", most=3)
     assert [line.value for line in lines] == ["2.0000", "7.0000", "6.0000", ""]
     assert lines[-1].text == "and 5 more"
