@@ -115,7 +115,7 @@ def check_map(window: MainWindow, record: RunRecord) -> None:
     plot = window.sections.run.heat.plot
     if record.plan.step_kind is not StepKind.FEATURES:
         assert plot.is_empty()
-        assert window.sections.run.heat.isHidden()
+        assert window.sections.run.curves.view.isHidden()
         return
     header, rows = plot.numbers()
     assert len(rows) == len(record.combinations)

@@ -11,18 +11,18 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
-from rankstudio.ui.select.candidates_panel import CandidatesPanel
+from rankstudio.ui.select.candidates_view import CandidatesView
 from rankstudio.ui.select.curves_panel import CurvesPanel
 from rankstudio.ui.select.form import MethodForm
-from rankstudio.ui.select.heat_panel import HeatPanel
+from rankstudio.ui.select.heat_view import HeatView
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 PANELS = (
     DataPanel,
     MethodForm,
     CurvesPanel,
-    CandidatesPanel,
-    HeatPanel,
+    CandidatesView,
+    HeatView,
     FeaturesPanel,
     InspectorPanel,
     ResultsPanel,

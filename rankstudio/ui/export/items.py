@@ -83,7 +83,7 @@ def plot_figure(
     if figure.caption:  # of no run: it says itself what it is of
         return replace(figure, name=key, title=title)
     data = dataset.name if dataset is not None else "RankStudio"
-    caption = f"{data}, {title}. {_caption(models, compared=compared)}".strip()
+    caption = _caption(models, compared=compared) or f"{data}."
     return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)
 
 

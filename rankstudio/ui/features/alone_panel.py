@@ -69,7 +69,13 @@ class AlonePanel(Panel):
     def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
         """Show how features rank alone; ``ids`` and ``names`` are of all columns."""
         self.plot.set_features(shown, ids, names)
-        self.set_caption(tr("filled: in the model"))
+        self.mark((), None)
+
+    def mark(self, selected: Sequence[int], feature: int | None) -> None:
+        """Fill the dots of a model's columns, and mark the column of the feature that is looked at."""
+        self.plot.mark(selected, feature)
+        n_shown = self.plot.shown.order.size if self.plot.shown is not None else 0
+        self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
         """Say how much is measured, where that takes a while; None says nothing more."""
@@ -168,7 +174,7 @@ class AloneController(Controller):
     def _mark(self) -> None:
         model = self._current.model
         if self.panel.isVisible() and self.panel.plot.shown is not None:
-            self.panel.plot.mark(model.step.selected if model else (), self._inspect.column)
+            self.panel.mark(model.step.selected if model else (), self._inspect.column)
 
     @Slot(int)
     def _on_picked(self, column: int) -> None:
@@ -249,6 +255,7 @@ class AlonePlot(Plot):
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
         strong = frozenset(at for at, column in enumerate(order) if self._selected[column])
+        strong = strong if len(strong) < len(order) else frozenset()
         return RowsFigure(
             "figure",
             self.axes.title,
@@ -343,6 +350,8 @@ class AlonePlot(Plot):
         room = frame.area.width() / max(1.0, frame.x_range[1] - frame.x_range[0])
         radius = float(np.clip(room * 0.4, _LEAST_RADIUS, _RADIUS))
         selected = self._selected[self._order]
+        if not selected.any():  # outlines tell features of a model from the others
+            selected = np.ones_like(selected)
         for filled in (False, True):
             for i, values in enumerate(self.shown.parts.values()):
                 look = palettes.category(colors, i)

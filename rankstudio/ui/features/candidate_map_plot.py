@@ -158,23 +158,15 @@ class CandidateMapPlot(HeatMapPlot):
         if self._map is None:
             return []
         row, column = len(self._labels) - 1 - cell[0], cell[1]
-        lines = [
-            Line(
-                tr("{labels} at {names} {numbers}").format(
-                    labels=self._labels[row], names=self._names[1], numbers=self._map.numbers[column]
-                ),
-                bold=True,
-            )
-        ]
+        where = tr("{labels} at {names} {numbers}").format(
+            labels=self._labels[row], names=self._names[1], numbers=self._map.numbers[column]
+        )
         value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
         if np.isnan(value):
-            return [
-                *lines,
-                Line(
-                    tr("selected without comparison") if self._map.taken[row, column] else tr("no candidate")
-                ),
-            ]
-        lines.append(Line(tr(self._score.name) if self._score else tr("score"), number(value)))
+            why = tr("selected without comparison") if self._map.taken[row, column] else tr("no candidate")
+            return [Line(where, bold=True), Line(why)]
+        lines = [Line(where, number(value), bold=True)]
+        lines.append(Line(tr(self._score.name) if self._score else tr("score")))
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
         of = int(self._map.n_candidates[column])

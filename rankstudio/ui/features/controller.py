@@ -18,7 +18,7 @@ from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.selected_model import NO_DOCUMENTS
+from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
 
@@ -155,8 +155,6 @@ class FeaturesController(Controller):
                 panel.clear(_EVERY_FOLD if everything else self._absence.model(NO_PATH))
             return
         self._show_path(model.path, model.position, model.plan.groups)
-        for panel in self._seen():
-            panel.set_title(tr("Path, not run") if model.live else tr("Path"))
         row = self._seen()[0].table.current()
         if row is not None and row.feature_id != self._marked:
             self._marked = row.feature_id
@@ -210,7 +208,9 @@ class FeaturesController(Controller):
         dataset = self._session.dataset
         if dataset is not None:
             ids, names = dataset.feature_ids, dataset.feature_names
+            title = _title(self._current.shown)
             for panel in self._seen():
+                panel.set_title(title)
                 panel.show_path(path, ids, names, self._session.measure, position, groups)
 
     def _show_profile(self, profile: FeatureProfile) -> None:
@@ -263,3 +263,13 @@ class FeaturesController(Controller):
         model = self._current.model
         if model is not None and model.path.step_kind is StepKind.FEATURES:
             self._session.select(model.values, k)
+
+
+def _title(shown: Shown) -> str:
+    """Return what the list of features is: a ranker with all features has weights, but no path."""
+    live = shown.model is not None and shown.model.live
+    if shown.plan.entry.featureless:
+        return tr("Given scores")
+    if shown.plan.entry.selects:
+        return tr("Path, not run") if live else tr("Path")
+    return tr("Weights, not run") if live else tr("Weights")

@@ -16,7 +16,7 @@ from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -33,6 +33,9 @@ _WITH = tr("Pearson's correlation within queries with each feature of the select
 _ALL_OF_THEM = tr("all of them, R²")
 _ALL = tr("Share of its variance within queries that a linear function of all selected features explains")
 _LEAST_HEIGHT = 96  # pixels
+VALUES, CANDIDATES = "values", "candidates"
+"""What is shown of a feature: its values, or how it did among the candidates of a step."""
+_VIEWS = ((VALUES, tr("values")), (CANDIDATES, tr("candidates")))
 
 
 class InspectorPanel(Panel):
@@ -71,9 +74,35 @@ class InspectorPanel(Panel):
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
+        self.switch = named(Segmented(_VIEWS, tr("show")), "inspector-switch")
+        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.switch.chosen.connect(self._show_view)
+        self.switch.hide()
+        self.tools.addWidget(self.switch)
+        self._candidates: QWidget | None = None
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)
         self.clear()
+
+    def add_candidates(self, view: QWidget) -> None:
+        """Add the candidates of the current step, among which the feature was one."""
+        self._candidates = view
+        self.body.addWidget(view, 1)
+        self.offer_candidates(False)
+
+    @Slot(bool)
+    def offer_candidates(self, offered: bool) -> None:
+        """Let the user see them, where the method compares any."""
+        self.switch.setVisible(offered)
+        self._show_view()
+
+    @Slot()
+    def _show_view(self) -> None:
+        compared = not self.switch.isHidden() and self.switch.value() == CANDIDATES
+        for widget in (self.plot, self.facts):
+            widget.setVisible(not compared)
+        if self._candidates is not None:
+            self._candidates.setVisible(compared)
 
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature."""

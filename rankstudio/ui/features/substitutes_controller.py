@@ -84,9 +84,9 @@ class SubstitutesController(Controller):
         self._selections.update()
 
     def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the map, where it is seen."""
+        """Return the map, where the panel is seen."""
         plot = self.panel.plot
-        return (ShownPlot("substitutes", tr("Map of features"), plot),) if plot.isVisible() else ()
+        return (ShownPlot("substitutes", tr("Map of features"), plot),) if self.panel.isVisible() else ()
 
     def _model_key(self) -> Key | None:
         model, there = self._current.model, self._session.has_documents

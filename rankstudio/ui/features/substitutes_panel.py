@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups
@@ -21,7 +20,6 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
-from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -34,18 +32,14 @@ if TYPE_CHECKING:
 
 NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
 
-_CORRELATION, _RUNS = "correlation", "runs"
-_OPTIONS = ((_CORRELATION, tr("correlation")), (_RUNS, tr("runs × folds")))
-_LEAST_SIDE, _MOST_SIDE = 150, 330  # pixels of the sentences
-_UNLIMITED = 1 << 16
-_LEAST_BESIDE, _LEAST_BELOW = 400, 330  # pixels of the panel, from which on map and sentences both have room
-_FOLLOWING = 44  # pixels of the sentences in sight above a map that has the panel's width
-_BESIDE = QBoxLayout.Direction.LeftToRight
+LIST, CORRELATION, RUNS = "list", "correlation", "runs"
+"""What is shown of them: sentences, or a map."""
+_OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
 _NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
 
 
 class SubstitutesPanel(Panel):
-    """A map of the features in the order of their clusters, and sentences about them.
+    """Sentences about the features, or a map of them in the order of their clusters.
 
     Attributes
     ----------
@@ -65,25 +59,19 @@ class SubstitutesPanel(Panel):
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
-        self.switch = named(Segmented(_OPTIONS, tr("map of")), "substitutes-switch")
+        self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.switch)
         self._sentences = named(QWidget(), role="page")
-        self._lines = fill(QVBoxLayout(), spacing=2)
-        self._column = fill(QVBoxLayout(self._sentences), (self._lines, 1), margins=(0, 0, 4, 0), spacing=8)
+        self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
         self._scroll = named(
             QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
         )
         self._scroll.setWidget(self._sentences)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setMinimumWidth(_LEAST_SIDE)
-        self._scroll.setMaximumWidth(_MOST_SIDE)
-        self._together = False
-        self._halves = fill(QBoxLayout(_BESIDE), (self.plot, 3), (self._scroll, 2), spacing=12)
-        fill(self.body, (self._halves, 1))
+        fill(self.body, (self._scroll, 1), (self.plot, 1))
         self.switch.chosen.connect(self._draw)
-        self.switch.chosen.connect(self._show_map)
         self.plot.inspected.connect(self.inspected)
         self.clear()
 
@@ -122,7 +110,7 @@ class SubstitutesPanel(Panel):
             Which of them belong to which run.
         """
         self._ranks, self._folds, self._groups = ranks, tuple(folds), tuple(groups)
-        if self.switch.value() == _RUNS:
+        if self.switch.value() == RUNS:
             self._draw()
 
     def clear(self, why: str = NO_MODEL) -> None:
@@ -131,42 +119,24 @@ class SubstitutesPanel(Panel):
         self._say(())
         self.set_caption("")
         self.plot.show_nothing(why)
+        self._show_view()
 
     def sentences(self) -> tuple[str, ...]:
         """Return what is said, for tests and for screen readers."""
         labels = self._sentences.findChildren(PlainLabel)
         return tuple(label.text() for label in labels)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the sentences below the map where that is the longer way; a small panel scrolls to the map."""
-        super().resizeEvent(event)
-        beside = self.width() > self.height()
-        together = self.width() < scaled(_LEAST_BESIDE) and self.height() < scaled(_LEAST_BELOW)
-        if together is not self._together:
-            self._together = together
-            if together:
-                self._column.addWidget(self.plot)
-            else:
-                self._halves.insertWidget(0, self.plot, 3)
-            self._show_scroll()
-        side = self.body.contentsRect().height() - scaled(_FOLLOWING)
-        self.plot.setMinimumHeight(max(0, side) if together else 0)
-        self.plot.setMaximumHeight(max(0, side) if together else _UNLIMITED)
-        self._halves.setDirection(_BESIDE if beside else QBoxLayout.Direction.TopToBottom)
-        self._scroll.setMaximumWidth(_MOST_SIDE if beside and not together else _UNLIMITED)
-
-    def _show_scroll(self) -> None:
-        self._scroll.setVisible(self._together or self._lines.count() > 1)
-
     @Slot()
-    def _show_map(self) -> None:
-        """Bring the map into sight where it is scrolled to."""
-        if self._together:
-            self._scroll.ensureWidgetVisible(self.plot)
+    def _show_view(self) -> None:
+        """Show the list or a map."""
+        listed = self.switch.value() == LIST and self._found is not None
+        self._scroll.setVisible(listed)
+        self.plot.setVisible(not listed)
 
     @Slot()
     def _draw(self) -> None:
         found = self._found
+        self._show_view()
         if found is None:
             return
         rank = {column: place for place, column in enumerate(found.selected, start=1)}
@@ -174,7 +144,7 @@ class SubstitutesPanel(Panel):
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
             for column in found.columns
         ]
-        correlation = self.switch.value() == _CORRELATION
+        correlation = self.switch.value() != RUNS
         self.plot.setAccessibleName(
             tr("Correlation of features") if correlation else tr("Features by run and fold")
         )
@@ -182,7 +152,8 @@ class SubstitutesPanel(Panel):
             text = tr("{n_columns} features, by correlation within queries")
             if found.n_features > len(found.columns):
                 text = tr("{n_columns} of {n_features} features, by correlation within queries")
-            self.set_caption(text.format(n_columns=len(found.columns), n_features=found.n_features))
+            said = text.format(n_columns=len(found.columns), n_features=found.n_features)
+            self.set_caption("" if self.switch.value() == LIST else said)
             self.plot.show_map(features, self._correlations(found, features))
         elif not self._folds:
             self.set_caption("")
@@ -234,7 +205,7 @@ class SubstitutesPanel(Panel):
         )
 
     def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
-        """Write the sentences beside the map."""
+        """Write the sentences."""
         while (item := self._lines.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -246,7 +217,6 @@ class SubstitutesPanel(Panel):
             self._lines.addWidget(self._line(sentence.text, sentence.hint, "caption"))
             self._lines.addSpacing(8)
         self._lines.addStretch(1)
-        self._show_scroll()
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
     def _line(self, text: str, hint: str, role: str = "") -> PlainLabel:

@@ -374,8 +374,7 @@ class DeviationsPlot(Plot):
         """Say mean, its standard error and sd of a row."""
         row, look = self.rows[number], palettes.category(self.theme.colors, self.rows[number].category)
         return [
-            Line(row.label, color=look.color, dash=look.dash, bold=True),
-            Line(tr("mean deviation"), signed(row.mean, 4)),
+            Line(row.label, signed(row.mean, 4), look.color, look.dash, bold=True),
             Line(tr("standard error"), fixed(row.error, 4)),
             Line(tr("sd"), fixed(row.sd, 4)),
             Line(tr("repetitions"), f"{row.count:,}"),

@@ -257,9 +257,8 @@ class VariationPlot(OverlayPlot):
         curve, i = self.curves[found[0]], found[1]
         color, dash, _ = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, color=color, dash=dash, bold=True),
+            Line(curve.label, self._number(float(curve.y[i])), color, dash, bold=True),
             Line(curve.notes[i]),
-            Line(self.axes.title, self._number(float(curve.y[i]))),
         ]
         if np.isfinite(curve.half[i]):
             lines.append(Line(tr("± 2 standard errors"), fixed(float(curve.half[i]), 4)))

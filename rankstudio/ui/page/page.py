@@ -96,6 +96,10 @@ class Page(QWidget):
         for plot in self.findChildren(Plot):
             plot.failed.connect(self.failed)
             plot.figureAsked.connect(partial(self.figureAsked.emit, plot))
+        for panel in content.findChildren(Panel):
+            if panel.findChildren(Plot):
+                button = named(panel.add_tool("figure", tr("Figure for print…")), "figure-button")
+                button.clicked.connect(partial(self._ask_figure, panel))
 
     def show_again(self) -> None:
         """Bring what comes to be seen up to date."""
@@ -195,6 +199,13 @@ class Page(QWidget):
                 return
             splitter.setVisible(any(shown))
             splitter = parent
+
+    def _ask_figure(self, panel: Panel) -> None:
+        """Ask for the figure of the first plot that a panel shows; the dialog has the others too."""
+        plots = [plot for plot in panel.findChildren(Plot) if plot.isVisibleTo(panel)]
+        drawn = [plot for plot in plots if not plot.is_empty()]
+        for plot in (drawn or plots)[:1]:
+            plot.figureAsked.emit()
 
     def _inside(self, kind: type[_Widget]) -> list[_Widget]:
         """Return the widgets of a kind, also those of panels in windows of their own."""

@@ -19,12 +19,14 @@ from rankstudio.ui.plots.frame import Frame
 from rankstudio.ui.plots.layers import hairline
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.number_format import power
 
 TITLE_HEIGHT = 26.0
 LABEL_HEIGHT = 20.0
 TICK_HEIGHT = 20.0
 AIR = 8.0
 _X_SPACING = 52.0
+_GRID_SPACING = 34.0
 _Y_SPACING = 28.0
 
 Ticks = list[tuple[float, str]]
@@ -50,6 +52,8 @@ class Axes:
         Whether equal heights are equal ratios.
     short : str
         What stands for the title where there is no room for it.
+    grid : tuple of float
+        Values of a parameter, ascending, where x is one: the ticks.
     """
 
     title: str = ""
@@ -60,6 +64,12 @@ class Axes:
     log_y: bool = False
     short: str = ""
     x_air: float = 0.0
+    grid: tuple[float, ...] = ()
+
+    @property
+    def log_x(self) -> bool:
+        """Whether equal widths are equal ratios: where all values of the grid are above 0."""
+        return bool(self.grid) and min(self.grid) > 0
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of the ticks that fit into a height in pixels."""
@@ -74,6 +84,9 @@ class Axes:
         """Return positions and texts of the ticks that fit into a width in pixels."""
         if not self.show_x:
             return []
+        if self.grid:
+            every = max(1, -(-len(self.grid) * int(_GRID_SPACING) // max(1, int(width))))
+            return [(x, power(x)) for x in self.grid[::every] if x_range[0] <= x <= x_range[1]]
         count = max(2.0, width / _X_SPACING)
         if self.integer_x:
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
@@ -99,7 +112,7 @@ class Axes:
         left = max(widths, default=0.0) + AIR
         width = max(1.0, size.width() - left - 2 * AIR)
         area = QRectF(round(left), round(top), round(width), round(height))
-        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y)
+        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y, self.log_x)
 
 
 def _shortest(values: list[float]) -> list[str]:

@@ -188,7 +188,7 @@ class BarsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
         first, bar = self.shown()[0], self.shown()[number]
-        lines = [Line(bar.name, bold=True), Line(tr("id {id}").format(id=bar.id), f"{bar.value:.4g}")]
+        lines = [Line(bar.name, f"{bar.value:.4g}", bold=True), Line(tr("id {id}").format(id=bar.id))]
         if bar is not first:
             lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
         return lines

@@ -24,6 +24,8 @@ class Frame:
         The data shown at the left and right edge, and at the bottom and top edge.
     log_y : bool
         Whether equal heights are equal ratios; then ``y_range`` is above 0.
+    log_x : bool
+        Whether equal widths are.
     """
 
     area: QRectF
@@ -31,15 +33,15 @@ class Frame:
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     log_y: bool = False
+    log_x: bool = False
 
     def x_px(self, x: float) -> float:
         """Return the horizontal pixel of a value."""
-        low, high = self.x_range
-        return self.area.left() + (x - low) / (high - low) * self.area.width()
+        return float(self.pixels(np.array([x]), np.ones(1))[0][0])
 
     def y_px(self, y: float) -> float:
         """Return the vertical pixel of a value; pixels grow downwards, values upwards."""
-        return float(self.pixels(np.zeros(1), np.array([y]))[1][0])
+        return float(self.pixels(np.ones(1), np.array([y]))[1][0])
 
     def point(self, x: float, y: float) -> QPointF:
         """Return the pixel of a point."""
@@ -51,14 +53,17 @@ class Frame:
         if self.log_y:  # what is not above 0 lies at the lower end
             ys = np.log10(np.maximum(ys, y0))
             y0, y1 = np.log10(y0), np.log10(y1)
+        if self.log_x:
+            xs, x0, x1 = np.log10(xs), np.log10(x0), np.log10(x1)
         px = self.area.left() + (xs - x0) * (self.area.width() / (x1 - x0))
         py = self.area.bottom() - (ys - y0) * (self.area.height() / (y1 - y0))
         return px, py
 
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""
-        low, high = self.x_range
-        return low + (px - self.area.left()) / max(self.area.width(), 1e-9) * (high - low)
+        low, high = np.log10(self.x_range) if self.log_x else self.x_range
+        x = low + (px - self.area.left()) / max(self.area.width(), 1e-9) * (high - low)
+        return float(10.0**x if self.log_x else x)
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:

@@ -131,7 +131,7 @@ class HistogramPlot(Plot):
         """Say the count of a bin."""
         first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
-        return [Line(span, bold=True), Line(self.axes.title, f"{int(self.counts[number]):,}")]
+        return [Line(span, f"{int(self.counts[number]):,}", bold=True), Line(self.axes.title)]
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, the one under the mouse in the accent's hover colour."""

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     FigureAxis,
@@ -32,6 +33,7 @@ from rankstudio.ui.style.theme import Theme
 _REACH = 14.0  # pixels from a marker in which the mouse means it
 _PLAIN, _FRONT, _RING = 2.6, 4.2, 8.0
 _FADED = 0.4
+_GRAIN = 4.0  # pixels between those of the front that a name had better not hide
 _BANDS = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over queries)"),
@@ -197,8 +199,7 @@ class ParetoPlot(Plot):
         """Say what a marker is."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
-        lines = [Line(spot.title, bold=True), Line(spot.note)]
-        lines.append(Line(self.axes.title, f"{spot.y:.4f}{error}"))
+        lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
         called = self._called(position)
         return [*lines, Line(called)] if called else lines
 
@@ -393,7 +394,7 @@ def _place(
     taken: list[QRectF],
 ) -> tuple[QRectF, str]:
     """Return the box at a point that hides least, and the longest name that hides no more in its box."""
-    xs, ys = frame.pixels(*np.array([(spot.x, spot.y) for spot in plot.spots]).T)
+    xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(place: tuple[QRectF, str]) -> tuple[bool, int, int]:
@@ -404,6 +405,18 @@ def _place(
 
     boxes = ((box, name) for name in names for box in around(at, text_size(name, bold)))
     return min(((_inside(box, room), name) for box, name in boxes), key=cost)
+
+
+def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
+    """Return the pixels of all markers, and some along the level parts of the front."""
+    points = np.array([(spot.x, spot.y) for spot in plot.spots])
+    xs, ys = frame.pixels(*points.T)
+    front = list(plot.marks.front) if plot.marks is not None else []
+    ends = [*xs[front[1:]], frame.area.right()]
+    for left, right, level in zip(xs[front], ends, ys[front], strict=True):
+        along = np.arange(left, right, _GRAIN)
+        xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
+    return xs, ys
 
 
 def _inside(box: QRectF, room: QRectF) -> QRectF:
@@ -420,8 +433,11 @@ def text_size(text: str, bold: bool) -> QSizeF:
 
 
 def around(at: QPointF, size: QSizeF) -> list[QRectF]:
-    """Return boxes of a size around a ring: below, above, at the right and at the left, and askew."""
-    w, h, gap = size.width(), size.height(), _RING + 2
-    across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6)
-    boxes = [QRectF(left, top, w, h) for left in across for top in (at.y() + gap, at.y() - gap - h)]
-    return [*boxes, *(QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w))]
+    """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left."""
+    w, h = size.width(), size.height()
+    boxes = []
+    for gap in (_RING + 2, _RING + 10, _RING + 20, _RING + 32):
+        across = (at.x() - w / 2, at.x() - 6, at.x() - w + 6, at.x() + gap, at.x() - gap - w)
+        boxes += [QRectF(left, top, w, h) for left in across for top in (at.y() + gap, at.y() - gap - h)]
+        boxes += [QRectF(left, at.y() - h / 2, w, h) for left in (at.x() + gap, at.x() - gap - w)]
+    return boxes

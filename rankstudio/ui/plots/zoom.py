@@ -23,7 +23,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setMouseMode(ViewBox.RectMode)
         self.disableAutoRange()
         self.setZValue(-20)
-        self.log_y = False  # whether y is laid out by its power of ten
+        self.log_x = self.log_y = False  # whether x, or y, is laid out by its power of ten
 
     def style(self, colors: Colors) -> None:
         """Draw the rectangle in the theme's colours."""
@@ -32,10 +32,19 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
 
     def show_ranges(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         """Show these ranges, without this counting as the user's doing."""
+        if self.log_x:
+            x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
             y_range = log10(y_range[0]), log10(y_range[1])
         self.setLimits(xMin=None, xMax=None, yMin=None, yMax=None, minXRange=None)
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
+
+    def limit_x(self, low: float, high: float) -> None:
+        """Let the user see no more than this range."""
+        if self.log_x:
+            low, high = log10(low), log10(high)
+        least = (high - low) / 20 if self.log_x else min(2.0, high - low)
+        self.setLimits(xMin=low, xMax=high, minXRange=least)
 
     def fit(self, area: QRectF) -> None:
         """Lie over a plot area. The map from pixels to data is made now, not with the next painting."""
@@ -45,6 +54,8 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x and y range in force."""
         (x0, x1), (y0, y1) = self.viewRange()
+        if self.log_x:
+            x0, x1 = 10.0**x0, 10.0**x1
         if self.log_y:
             y0, y1 = 10.0**y0, 10.0**y1
         return (float(x0), float(x1)), (float(y0), float(y1))

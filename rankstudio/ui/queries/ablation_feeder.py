@@ -21,8 +21,6 @@ from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
 
-_MOST_WORK = 5e6  # models times documents, and times rounds of those that are boosted, that is done unasked
-
 
 class AblationFeeder(QObject):
     """Feeds the panel. Each model is a job of its own, so that whatever else is asked for comes in between.
@@ -80,10 +78,8 @@ class AblationFeeder(QObject):
             self._panel.clear(
                 tr("These models were read from files, so they cannot be trained again without a feature.")
             )
-        elif self._work() > _MOST_WORK:
-            self._panel.offer(self._n)
         else:
-            self._show_begun()
+            self._panel.offer(self._n)
 
     def stop(self) -> None:
         """Learn no more for now."""
@@ -164,16 +160,6 @@ class AblationFeeder(QObject):
             self._panel.show_rows(
                 self._rows, asked.measure, part, (done, self._n), self._unchanged, several=several
             )
-
-    def _work(self) -> float:
-        """Return about how much work is left."""
-        work, asked = 0.0, self._asked
-        if asked is None:
-            return work
-        for fold, _ in self._left:
-            step = self._models[fold].step
-            work += asked.fold(fold).train.n_documents * (1 if step.linear else step.number)
-        return work
 
     def _name(self, column: int) -> str:
         return self._asked.dataset.feature_names[column] if self._asked is not None else ""

@@ -58,7 +58,7 @@ class AblationPanel(Panel):
     Attributes
     ----------
     asked : Signal()
-        The user wants the models learned, however long that takes.
+        The user wants the models learned.
     inspected : Signal(int)
         Id of the feature that the user moved to.
     table : TableView
@@ -76,11 +76,15 @@ class AblationPanel(Panel):
         named(self.table, said=tr("Effect of leaving out each feature"))
         self.button = named(QPushButton(), "query-ablation-run")
         self.button.clicked.connect(self.asked)
-        text = tr("Training A again without each of its features takes a while.")
+        text = tr("Train A again without each of its features to see which queries each one helps.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
-        column.addWidget(named(PlainLabel(text), role="caption"), 0, middle)
+        what = named(PlainLabel(text), role="caption")
+        what.setWordWrap(True)
+        what.setAlignment(middle)
+        column.addStretch(1)
+        column.addWidget(what)
         column.addWidget(self.button, 0, middle)
         column.addStretch(1)
         self.sentence = named(PlainLabel(), "query-ablation-sentence", role="caption")
@@ -103,9 +107,10 @@ class AblationPanel(Panel):
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
-        """Offer to learn many models."""
+        """Offer to learn the models."""
         self.clear("")
-        self.button.setText(tr("Train {n_models:,} models").format(n_models=n_models))
+        text = trn("Train {n:,} model", "Train {n:,} models", n_models)
+        self.button.setText(text.format(n=n_models))
         self._offer.show()
         self.table.hide()
 

@@ -152,10 +152,13 @@ class QueryPlot(Plot):
         assert self.comparison is not None  # else nothing is under the mouse
         query = self.comparison.queries[position]
         lines = [
-            Line(tr("query {query_id}").format(query_id=query.query_id), bold=True),
+            Line(
+                tr("query {query_id}: B − A").format(query_id=query.query_id),
+                signed(query.difference, 4),
+                bold=True,
+            ),
             Line("A", f"{query.a:.4f}"),
             Line("B", f"{query.b:.4f}"),
-            Line("B − A", signed(query.difference, 4)),
         ]
         others = len(self._at(position)) - 1 if self.mode == SCATTER else 0
         more = trn("and {n} more query here", "and {n} more queries here", others).format(n=others)

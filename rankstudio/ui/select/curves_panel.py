@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
@@ -21,10 +21,11 @@ from rankstudio.ui.plots.curves.curve_set import Band
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.select.chance_row import ChanceRow
+from rankstudio.ui.select.over_grid import OverGrid, over_grid
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import LambdaSlider, Notice, Panel
+from rankstudio.ui.widgets import LambdaSlider, Notice, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[fl
 """Mean, lower and upper end at each k."""
 Key = int | Literal["live"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
-_SLIDER = 210  # pixels at most
+_HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
-_SHARE = 0.42  # of the panel, with which a title beside it can be read
+CURVES, MAP = "curves", "map"
+"""What the validation is seen as."""
+_VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
@@ -51,6 +54,7 @@ ACT = {
     StepKind.ROUNDS: tr("click a curve to choose a round"),
 }
 """What a click on a curve does."""
+_ONE_PER_COMBINATION = tr("one curve per combination, the first dark … the last bright")
 
 
 @dataclass
@@ -61,6 +65,7 @@ class _Path:
     criterion: list[float] = field(default_factory=list)
     validation: dict[str, list[float]] = field(default_factory=dict)
     label: str = ""
+    values: tuple[Any, ...] = ()  # on the axes, of a path that is no combination's
 
 
 NO_CRITERION = tr("Run a method to see its criterion at each step.")
@@ -76,6 +81,10 @@ class CurvesPanel(Panel):
 
     Attributes
     ----------
+    over : OverGrid or None
+        Where the combinations are on curves over a grid, of models of one step; else each is a curve.
+    view : Segmented
+        Whether the validation is seen as curves or as a map.
     hint : Notice
         What could be drawn if the data had other parts.
     picked : Signal(object, int)
@@ -92,6 +101,8 @@ class CurvesPanel(Panel):
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
         self._several = True
+        self.over: OverGrid | None = None
+        self._sign = 1.0
         self._selects = self._alone = False
         self._measure, self._data_label = "MAP", ""
         self._paths: dict[Key, _Path] = {}
@@ -101,22 +112,27 @@ class CurvesPanel(Panel):
         self.slider = LambdaSlider("λ")
         self.slider.set_compact(True)
         self.slider.hide()
-        self.tools.addWidget(self.slider)
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion"), x_label=""), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
         self.validation_plot = named(validation, "validation-plot")
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
+        self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
+        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.view.chosen.connect(self._show_view)
+        self._map: QWidget | None = None
+        self._mapped, self._measurable = False, True
         self.hint = named(Notice(theme, stacked=True), "curves-hint")
         self.explain(NO_CRITERION, NO_MEASURES)
         self._lay_out()
         self._link()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the slider give way to the title, and what is asked for stand in a row where there is room."""
+        """Put plots above each other, and what is asked for in a row, where that leaves them more room."""
         super().resizeEvent(event)
-        self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
+        high = self.height() > _HIGH * self.width()
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
         across = self.width() >= _ACROSS
         self._asked.setDirection(
             QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
@@ -134,6 +150,7 @@ class CurvesPanel(Panel):
         *,
         sized: bool = True,
         selects: bool = False,
+        measured: bool = False,
     ) -> None:
         """Start anew: one empty curve per combination.
 
@@ -155,6 +172,8 @@ class CurvesPanel(Panel):
             Whether there are features at all; a ranking that was given has none.
         selects : bool
             Whether the method selects features, from all queries also where queries are left out.
+        measured : bool
+            Whether the criterion is the negative of a measure, which is drawn.
         """
         self._selects = selects
         self.set_title(method_label)
@@ -162,9 +181,13 @@ class CurvesPanel(Panel):
         self._data_label = data_label
         self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
         self._several, self._sized = n_steps > 1, sized
-        self._below.setText(
-            " · ".join(filter(None, (self._x_title(), which_curve(self._axes, self._combinations))))
-        )
+        self.over = over_grid(axes, combinations) if sized and not self._several else None
+        self._sign = -1.0 if measured else 1.0
+        self.criterion_plot.best_is_least = not measured
+        which = which_curve(self._axes, self._combinations)
+        if self.over is not None:
+            which = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
+        self._below.setText(" · ".join(filter(None, (self._x_title(), which))))
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = None
@@ -174,12 +197,19 @@ class CurvesPanel(Panel):
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         self.criterion_plot.setVisible(bool(criterion))
         # A ranker's one step has all features at once: where its point lies is known when it comes.
-        x_range = (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
+        x_range: tuple[float, float] | None = (
+            (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
+        )
+        names, labels = list(self._paths), [self.label(key) for key in self._paths]
+        grid: tuple[float, ...] = ()
+        if self.over is not None:
+            grid, labels = tuple(sorted(set(self.over.xs))), list(self.over.labels)
+            names, x_range = list(range(len(labels))), (grid[0], grid[-1])
         for plot in self.plots().values():
-            plot.x_name = X_NAMES[step_kind]
-            plot.set_axes(replace(plot.axes, show_x=sized))
+            plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
+            plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
             plot.set_reference(None)
-            plot.set_family(list(self._paths), [self.label(key) for key in self._paths], x_range)
+            plot.set_family(names, labels, x_range)
 
     def explain(self, criterion: str, validation: str) -> None:
         """Let the plots say something while they are empty."""
@@ -194,8 +224,29 @@ class CurvesPanel(Panel):
         such part, else beside it.
         """
         self._alone = left_out and not measured
-        self.validation_plot.setVisible(measured or left_out)
+        self._measurable = measured or left_out
+        self._show_view()
         self.set_measure(self._measure)
+
+    def add_map(self, view: QWidget) -> None:
+        """Add what the validation can be seen as besides curves."""
+        self._map = view
+        self._row.addWidget(view, 1)
+        self._show_view()
+
+    def offer_map(self, offered: bool) -> None:
+        """Let the user see the validation as a map, where there is one."""
+        self._mapped = offered
+        self._show_view()
+
+    @Slot()
+    def _show_view(self) -> None:
+        offered = self._mapped and self._measurable
+        as_map = offered and self.view.value() == MAP
+        self.view.setVisible(offered)
+        self.validation_plot.setVisible(self._measurable and not as_map)
+        if self._map is not None:
+            self._map.setVisible(as_map)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
         """Draw the best single feature as a line to compare with; no measures take it away."""
@@ -207,12 +258,15 @@ class CurvesPanel(Panel):
         path = self._path(key)
         self._explain()
         path.ks.append(k)
-        path.criterion.append(criterion)
+        path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
-        self.criterion_plot.append(key, k, criterion)
-        if self._shown in validation:
-            self.validation_plot.append(key, k, validation[self._shown])
+        if self.over is not None:
+            self._draw(key)
+        else:
+            self.criterion_plot.append(key, k, path.criterion[-1])
+            if self._shown in validation:
+                self.validation_plot.append(key, k, validation[self._shown])
         self._draw_left_out()
 
     def set_path(
@@ -222,6 +276,7 @@ class CurvesPanel(Panel):
         criterion: Sequence[float] | Floats,
         validation: Mapping[str, Sequence[float] | Floats],
         label: str = "",
+        values: Sequence[Any] = (),
     ) -> None:
         """Replace a whole curve.
 
@@ -233,12 +288,15 @@ class CurvesPanel(Panel):
             By measure.
         label : str
             What the ``"live"`` path is called; the others are named after their combinations.
+        values : sequence
+            Where the ``"live"`` path is on the axes.
         """
         self._paths[key] = _Path(
             [int(k) for k in ks],
-            [float(c) for c in criterion],
+            [self._sign * float(c) for c in criterion],
             {name: [float(v) for v in measured] for name, measured in validation.items()},
             label,
+            tuple(values),
         )
         self._explain()
         self._draw(key)
@@ -262,7 +320,7 @@ class CurvesPanel(Panel):
         if found is not None:
             ends = found.mean, found.low, found.high
             of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*ends, found.p_values))
-            plot.band = Band(np.array(ks[: found.mean.size], dtype=np.float64), *of_each)
+            plot.band = Band(np.array(self._chosen_xs(ks[: found.mean.size]), dtype=np.float64), *of_each)
             plot.mark_dirty()
         elif plot.band is not None and plot.band.p_values is not None:
             plot.band = None
@@ -306,14 +364,16 @@ class CurvesPanel(Panel):
         return {"criterion": self.criterion_plot, "validation": self.validation_plot}
 
     def _lay_out(self) -> None:
-        row = fill(QHBoxLayout(), (self.criterion_plot, 1), (self.validation_plot, 1), spacing=12)
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
         self._below.setWordWrap(True)  # or the form would give way to a long name
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        below = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
+        plots = (self.criterion_plot, 1), (self.validation_plot, 1)
+        self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *plots, spacing=12)
+        foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, self.view, spacing=8)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        fill(self.body, self.hint, (row, 1), below, self._asked, spacing=2)
+        values = fill(QHBoxLayout(), (self.slider, 3), 1)
+        fill(self.body, self.hint, values, (self._row, 1), foot, self._asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():
@@ -333,6 +393,8 @@ class CurvesPanel(Panel):
         """Return what the axis of both plots is; of a model that has all features at once, their number."""
         if not self._sized:
             return tr("given scores: no features")
+        if self.over is not None:
+            return tr(self.over.axis.label)
         return BELOW[self._step_kind] if self._several else tr("features of the model")
 
     def _how_to_act(self) -> str:
@@ -355,16 +417,53 @@ class CurvesPanel(Panel):
         key = self._chosen[0] if self._chosen else lone
         path = self._paths.get(key) if key is not None else None
         values = path.validation.get(left_out_name(self._measure), []) if path and not self._alone else []
-        xs = path.ks[: len(values)] if path else []
+        xs: Sequence[float] = path.ks[: len(values)] if path else []
+        if self.over is not None and key is not None and key != LIVE:
+            xs, values = self._across(self.over.curves[key], left_out_name(self._measure))
         label = tr("left-out queries, selected with them") if self._selects else tr("left-out queries")
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 
+    def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
+        """Return the values of the grid on a curve that have a measure, or the criterion (""), and these."""
+        assert self.over is not None
+        xs, ys = [], []
+        for combination in self.over.of_curve(curve):
+            path = self._paths.get(combination, _Path())
+            values = path.validation.get(name, []) if name else path.criterion
+            if values:
+                xs.append(self.over.xs[combination])
+                ys.append(values[-1])
+        return xs, ys
+
+    def _x(self, key: Key, k: float) -> float:
+        """Return where a model of a path is drawn."""
+        if self.over is None:
+            return k
+        values = self._path(key).values
+        if key == LIVE:
+            return float(values[self.over.number]) if values else self.over.xs[0]
+        return self.over.xs[key]
+
+    def _curve(self, key: Key) -> Key:
+        """Return the key of the curve that a path is drawn on."""
+        return key if self.over is None or key == LIVE else self.over.curves[key]
+
+    def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
+        """Return where the models of the chosen path are drawn."""
+        return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
+
     def _draw(self, key: Key) -> None:
         path = self._path(key)
+        if self.over is not None and key != LIVE:
+            curve = self.over.curves[key]
+            self.criterion_plot.set_curve(curve, *self._across(curve, ""))
+            self.validation_plot.set_curve(curve, *self._across(curve, self._shown))
+            return
         values = path.validation.get(self._shown, [])
-        self.criterion_plot.set_curve(key, path.ks, path.criterion)
-        self.validation_plot.set_curve(key, path.ks[: len(values)], values)
+        xs = [self._x(key, k) for k in path.ks]
+        self.criterion_plot.set_curve(key, xs, path.criterion)
+        self.validation_plot.set_curve(key, xs[: len(values)], values)
         if key == LIVE:
             for plot in self.plots().values():
                 plot.family[key].label = self.label(key)
@@ -372,10 +471,12 @@ class CurvesPanel(Panel):
     def _draw_band(self) -> None:
         if self._band is None:
             return
-        ks, criterion, validation = self._band
-        self.criterion_plot.set_band(ks, *criterion)
+        ks, (mean, low, high), validation = self._band
+        xs = self._chosen_xs(ks)
+        ends = (low, high) if self._sign > 0 else (high, low)
+        self.criterion_plot.set_band(xs, *(self._sign * np.asarray(one) for one in (mean, *ends)))
         if self._shown in validation:
-            self.validation_plot.set_band(ks, *validation[self._shown])
+            self.validation_plot.set_band(xs, *validation[self._shown])
 
     def _draw_baseline(self) -> None:
         measures, name = self._baseline
@@ -389,8 +490,9 @@ class CurvesPanel(Panel):
                 plot.select(None)
             return
         key, k = self._chosen
-        self.criterion_plot.select(key, k)
-        self.validation_plot.select(key, k, self._note(key, k))
+        curve, x = self._curve(key), self._x(key, k)
+        self.criterion_plot.select(curve, x)
+        self.validation_plot.select(curve, x, self._note(key, k))
 
     def _note(self, key: Key, k: int) -> tuple[str, ...]:
         path = self._path(key)
@@ -398,7 +500,8 @@ class CurvesPanel(Panel):
         if k not in values:
             return ()
         named = [self.label(key)] if self._axes or key == LIVE else []
-        size = [f"{X_NAMES[self._step_kind]} = {k}", *named, tr("chosen")] if self._sized else [tr("given")]
+        place = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+        size = [*place, *named, tr("chosen")] if self._sized else [tr("given")]
         where = " · ".join(size)
         validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
         said = [(left_out if self._alone else validated, values[k])]
@@ -407,8 +510,11 @@ class CurvesPanel(Panel):
         return where, *(text.format(measure=self._measure, values=value) for text, value in said)
 
     @Slot(object, object)
-    def _on_picked(self, key: Key, k: object) -> None:
-        self.picked.emit(key, int(k))  # type: ignore[call-overload]
+    def _on_picked(self, key: Key, x: float) -> None:
+        if self.over is not None:
+            key = key if key == LIVE else self.over.combination(key, x)
+            x = self._path(key).ks[-1]
+        self.picked.emit(key, int(x))
 
 
 def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> str:
@@ -417,7 +523,7 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
         return ""
     varied = varied_axes(combinations)
     if len(varied) > 1:
-        return tr("one curve per combination, the first dark … the last bright")
+        return _ONE_PER_COMBINATION
     axis = axes[varied[0]]
     first, last = (axis_value(axis, combinations[place][varied[0]]) for place in (0, -1))
     return tr("one curve per {label}, {first} dark … {last} bright").format(

@@ -15,7 +15,7 @@ from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.select.heat_panel import SIZES, HeatPanel
+from rankstudio.ui.select.heat_view import SIZES, HeatView
 from rankstudio.ui.select.shown_paths import ShownPaths
 from rankstudio.ui.style.number_format import axis_value
 from rankstudio.ui.style.theme import Theme
@@ -45,7 +45,7 @@ class HeatController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._shown = session, shown
-        self.panel = HeatPanel(theme)
+        self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # whose cells there are
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
@@ -53,8 +53,11 @@ class HeatController(QObject):
         self.panel.picked.connect(self._pick)
         self.panel.viewChanged.connect(self.draw)
 
-    def arrange(self, plan: Plan, measured: bool) -> None:
-        """Offer the maps that there are of a plan; ``measured`` says whether there is a validation part."""
+    def arrange(self, plan: Plan, measured: bool) -> bool:
+        """Offer the maps that there are of a plan, and tell whether there are any.
+
+        ``measured`` says whether there is a validation part.
+        """
         pairs = grid_pairs(plan.axes)
         sizes = has_map(plan)
         views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
@@ -63,7 +66,7 @@ class HeatController(QObject):
         left_out = plan.leaves_out or self._shown.leaves_out
         first = plan.leaves_out or not measured
         self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
-        self.panel.setVisible((measured or left_out) and bool(views))
+        return (measured or left_out) and bool(views)
 
     @Slot()
     def draw(self) -> None:

@@ -26,7 +26,7 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
-from rankstudio.ui.select.candidates_panel import NO_STEP, CandidatesPanel
+from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_controller import HeatController
 from rankstudio.ui.select.shown_paths import ShownPaths
@@ -45,8 +45,8 @@ class RunController(Controller):
 
     grown = Signal(object, object)
     """The path that grows just now (PathResult) and the groups of its plan, while no model is chosen yet."""
-    arranged = Signal()
-    """Another choice of panels has something to show."""
+    compared = Signal(bool)
+    """Whether the method compares candidates, so that there is something to show of them."""
     followingChanged = Signal()
     """Whether the run that works is followed, or whether one works at all."""
 
@@ -56,11 +56,12 @@ class RunController(Controller):
         measured, left_out = models.measured, models.left_out
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
-        self.candidates = CandidatesPanel(theme)
+        self.candidates = CandidatesView(theme)
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
         self._following = True
+        self.curves.add_map(self.heat)
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
@@ -160,7 +161,7 @@ class RunController(Controller):
         self._explain()
         combinations = record.combinations if record else ()
         measured = bool(plan.inner) or any(fold.vali is not None for fold in shown.dataset.folds)
-        self._heat.arrange(plan, measured)
+        mapped = self._heat.arrange(plan, measured)
         self.curves.begin(
             plan.title,
             self._data_label(shown.dataset),
@@ -171,9 +172,11 @@ class RunController(Controller):
             plan.step_kind,
             sized=not plan.entry.featureless,
             selects=plan.entry.selects,
+            measured=plan.measured_criterion,
         )
         self.curves.set_measure(self._session.measure)
         self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
+        self.curves.offer_map(mapped)
         self.curves.set_caption(why)
         if record is not None:
             for combination in range(len(combinations)):
@@ -224,7 +227,7 @@ class RunController(Controller):
         path = model.path
         measures = self._paths.with_left_out(path)
         label = self._current.shown.model_label
-        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label)
+        self.curves.set_path(LIVE, path.x_values, path.criterion, measures, label, model.values)
 
     def refresh(self) -> None:
         """Draw what has piled up since the last delivery of the worker."""
@@ -306,9 +309,8 @@ class RunController(Controller):
         self.curves.show_smallest(None)
         self._heat.mark(None)
         plan = self._current.shown.plan
-        self.candidates.setVisible(plan.candidate_score is not None)
         self.candidates.clear(self._absence.model(NO_STEP))
-        self.arranged.emit()
+        self.compared.emit(plan.candidate_score is not None)
 
     @Slot()
     def _mark_mean(self) -> None:
@@ -323,8 +325,8 @@ class RunController(Controller):
             return
         k = choice.place if choice.place is not None else int(mean.x_values[0])
         bands = {name: _interval(across) for name, across in mean.validation.items()}
-        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self.curves.select(combination, k)
+        self.curves.set_band(mean.x_values.tolist(), _interval(mean.criterion), bands)
         self._heat.mark(combination, k)
 
     def _draw_baseline(self, record: RunRecord) -> None:
@@ -337,8 +339,7 @@ class RunController(Controller):
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step, with scores that compare between folds."""
         dataset, score = self._current.shown.dataset, plan.candidate_score
-        self.candidates.setVisible(score is not None)
-        self.arranged.emit()
+        self.compared.emit(score is not None)
         if score is None:
             return
         if dataset is None or not step.selected:

@@ -26,7 +26,7 @@ class SliderController(QObject):
         super().__init__(parent)
         self._session, self._current, self._slider = session, current, slider
         slider.moved.connect(self._glide)
-        self._offered: tuple[str, tuple[float, ...]] = "", ()
+        self._offered: tuple[str, tuple[float, ...], tuple[float, ...]] = "", (), ()
         current.changed.connect(self._show)
 
     @Slot(float)
@@ -46,9 +46,10 @@ class SliderController(QObject):
         self._slider.setEnabled(shown.fold is not None and axis is not None)
         if axis is None:
             return
-        if (axis.label, stops) != self._offered:
-            self._offered = axis.label, stops
-            self._slider.set_values(stops, axis.label)
+        offered = axis.label, stops, tuple(axis.values)
+        if offered != self._offered:
+            self._offered = offered
+            self._slider.set_values(stops, axis.label, axis.values)
         for one, value in zip(shown.plan.axes, self._current.values, strict=True):
             if one == axis:
                 self._slider.select(value)

@@ -32,8 +32,8 @@ PAGES_OF_THE_WINDOW = {
 PLACES = {
     "method-form": "window.md#forms",
     "curves-panel": "choose-k.md#read-the-curves",
-    "heat-panel": "choose-k.md#read-the-curves",
-    "candidates-panel": "understand-a-feature.md#candidates",
+    "heat-view": "choose-k.md#read-the-curves",
+    "candidates-view": "understand-a-feature.md#candidates",
     "features-panel": "understand-a-feature.md#path",
     "path-panel": "understand-a-feature.md#path",
     "inspector-panel": "understand-a-feature.md#inspector",

@@ -33,7 +33,6 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
 
 _LEAST_RIGHT = 340  # pixels, with which the names of features can be read
-_LEAST_HEAT = 173  # with which the cells of a map can be told apart
 
 
 class Sections(QObject):
@@ -49,6 +48,7 @@ class Sections(QObject):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme, self._runs, self._measured = theme, models.runs, models.measured
+        self._current = models.current
         session, runs, current = models.session, models.runs, models.current
         self._session = session
         self.data = DataController(theme, models, self)
@@ -90,19 +90,19 @@ class Sections(QObject):
 
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
-        data = row("data", (self.data.panel, self.data.statistics), (0, 1), (300, 1020))
-        below = row("below-curves", (self.run.candidates, self.run.heat), (1, 1), (370, 370))
-        self.run.heat.setMinimumWidth(_LEAST_HEAT)
-        self.run.arranged.connect(lambda: _hide_where_empty(below))
-        middle = column("middle", (self.run.curves, below), (3, 2), (440, 280))
+        about = column("data-left", (self.data.panel, self.alone.panel), (0, 1), (270, 400))
+        data = row("data-page", (about, self.data.statistics), (0, 1), (330, 900))
+        self.inspect.inspector.add_candidates(self.run.candidates)
+        self.run.compared.connect(self.inspect.inspector.offer_candidates)
         right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
         right.setMinimumWidth(_LEAST_RIGHT)
+        shown = self._current.changed
+        shown.connect(lambda: self._hide_without_features(right))
         form = self.method.form.wished_width
-        columns = row("columns", (self.method.form, middle, right), (0, 5, 1), (form, 634, 400))
+        columns = row("columns", (self.method.form, self.run.curves, right), (0, 5, 1), (form, 634, 400))
         explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
-        paths = column("paths", (self.inspect.path, self.alone.panel), (2, 1), (450, 210))
-        explained = (paths, explanations, self.inspect.profile)
+        explained = (self.inspect.path, explanations, self.inspect.profile)
         features = row("features", explained, (3, 4, 1), (485, 415, 310))
         beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
         compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
@@ -116,9 +116,9 @@ class Sections(QObject):
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
-        on_features = [self.inspect, self.why, self.densities, self.substitutes, self.alone]
+        on_features = [self.inspect, self.why, self.densities, self.substitutes]
         self.pages = pages = {
-            "data": Page("data", data, [self.data]),
+            "data": Page("data", data, [self.data, self.alone]),
             "select": Page("select", columns, [self.run], foot),
             "features": Page("features", features, on_features),
             "compare": Page("compare", compare, [self.results]),
@@ -145,6 +145,14 @@ class Sections(QObject):
 
         self.fold_hint.asked.connect(show_folds)
         return made
+
+    def _hide_without_features(self, column: QSplitter) -> None:
+        """Hide path and inspector of a ranking that was given: there are no features behind it."""
+        sized = not self._current.shown.plan.entry.featureless
+        for panel in (self.inspect.features, self.inspect.inspector, self.inspect.profile):
+            panel.setVisible(sized)
+        self.substitutes.panel.setVisible(sized)
+        _hide_where_empty(column)
 
     @property
     def parts(self) -> tuple[Callable[[], None], ...]:

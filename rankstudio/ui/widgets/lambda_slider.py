@@ -5,13 +5,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from rankstudio.ui.style.fonts import BASE, font
 from rankstudio.ui.style.number_format import power, power_and_value
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import fill, named
+
+LEAST_WIDTH = 160
+"""Pixels of the slider itself, with which its ticks can be told apart."""
+
+
+class TickedSlider(QSlider):
+    """A horizontal slider with ticks at some of its stops."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._ticks: tuple[int, ...] = ()
+
+    def set_ticks(self, places: Sequence[int]) -> None:
+        """Draw ticks at stops, by their places."""
+        self._ticks = tuple(places)
+        self.update()
+
+    def ticks(self) -> tuple[int, ...]:
+        """Return the places of the ticks."""
+        return self._ticks
+
+    def tick_pixels(self) -> list[int]:
+        """Return where the ticks are: below the middle of the handle at each stop."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        part = QStyle.SubControl.SC_SliderHandle
+        slider = QStyle.ComplexControl.CC_Slider
+        handle = self.style().subControlRect(slider, option, part, self)
+        room, half = self.width() - handle.width(), handle.width() / 2
+        steps = max(1, self.maximum() - self.minimum())
+        return [round(half + room * (place - self.minimum()) / steps) for place in self._ticks]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the slider, and the ticks below its groove."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        bottom = self.height() - 1
+        for x in self.tick_pixels():
+            painter.drawLine(x, bottom - 3, x, bottom)
 
 
 class LambdaSlider(QWidget):
@@ -37,8 +77,8 @@ class LambdaSlider(QWidget):
         self._values: tuple[float, ...] = ()
         self._compact = False
         self._symbol = named(PlainLabel(symbol), role="muted")
-        self._slider = named(QSlider(Qt.Orientation.Horizontal), "lambda-slider", symbol)
-        self._slider.setMinimumWidth(60)
+        self._slider = named(TickedSlider(), "lambda-slider", symbol)
+        self._slider.setMinimumWidth(LEAST_WIDTH)
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
         row = (self._symbol, (self._slider, 1), self._label)
@@ -47,8 +87,13 @@ class LambdaSlider(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_values(values)
 
-    def set_values(self, values: Sequence[float], symbol: str = "") -> None:
-        """Offer other values; the present one stays if it is among them, else the nearest is taken."""
+    def set_values(
+        self, values: Sequence[float], symbol: str = "", marked: Sequence[float] | None = None
+    ) -> None:
+        """Offer other values; the present one stays if it is among them, else the nearest is taken.
+
+        Those ``marked`` have ticks; by default all.
+        """
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
@@ -56,6 +101,8 @@ class LambdaSlider(QWidget):
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
             self._slider.setRange(0, max(0, len(values) - 1))
+        of = set(self._values if marked is None else marked)
+        self._slider.set_ticks([place for place, value in enumerate(self._values) if value in of])
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
         if before is not None and values:

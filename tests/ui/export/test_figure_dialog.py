@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
 from wording import naming
@@ -101,9 +101,13 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
     validation = window.sections.run.curves.validation_plot
     validation.figureAsked.emit()
     assert shown[-1].endswith(validation.axes.title)
+    button = window.sections.run.curves.findChild(QToolButton, "figure-button")
+    assert button.isVisible()
+    button.click()
+    assert shown[-1].endswith(window.sections.run.curves.criterion_plot.axes.title)
     dialog = window.export_controller.figure_dialog(validation)
     assert dialog is not None
-    assert "Method: " in dialog.figure.caption and "RankStudio" in dialog.figure.caption
+    assert "Greedy RankRLS" in dialog.figure.caption and "RankStudio" in dialog.figure.caption
     dialog.deleteLater()
 
 

@@ -18,7 +18,7 @@ def shown_plot(window: MainWindow) -> AlonePlot:
     window.session.change("editing", method="greedy-rankrls", parameters={"regularization": (1.0,)})
     finish(window)
     window.session.look_at(1)
-    window.workspace.show_page("features")
+    window.workspace.show_page("data")
     settle(window)
     plot = window.sections.alone.panel.plot
     wait_until(lambda: plot.shown is not None)
@@ -90,11 +90,11 @@ def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monke
     plot = window.sections.alone.panel.plot
     asked_for = plot.placeholder
     monkeypatch.setattr(features_alone, "measuring_alone", endless)
-    window.workspace.show_page("features")
+    window.workspace.show_page("data")
     wait_until(lambda: turns)
     assert plot.shown is None
     assert plot.placeholder not in ("", asked_for), "the documents are there"
-    window.workspace.show_page("data")
+    window.workspace.show_page("select")
     settle(window)
 
 
@@ -108,9 +108,9 @@ def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWin
 
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)
-        window.workspace.show_page("features")
-        wait_until(lambda: turns)
         window.workspace.show_page("data")
+        wait_until(lambda: turns)
+        window.workspace.show_page("features")
         settle(window)
-    window.workspace.show_page("features")
+    window.workspace.show_page("data")
     wait_until(lambda: window.sections.alone.panel.plot.shown is not None)

@@ -94,7 +94,7 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
     finish(window)
     window.session.look_at(1)
     look(window)
-    button = panel(window).switch._buttons()[1]
+    button = panel(window).switch._buttons()[2]
     button.click()
     plot = panel(window).plot
     wait_until(lambda: plot.shown is not None and plot.shown.groups)

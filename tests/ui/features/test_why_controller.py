@@ -61,6 +61,7 @@ def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parame
     assert window.sections.inspect.feature is not None
     window.workspace.show_page("select")
     settle(window)
+    window.sections.inspect.inspector.switch._buttons()[1].click()
     assert window.sections.run.candidates.isVisible()
     assert window.sections.run.candidates.plot.axes.title == score.title
 
@@ -98,11 +99,11 @@ def test_a_ranker_has_no_such_panels(window: MainWindow) -> None:
     assert window.sections.inspect.path._note.isHidden()
     window.workspace.show_page("select")
     settle(window)
-    assert not window.sections.run.candidates.isVisible()
+    assert not window.sections.inspect.inspector.switch.isVisible()
     run_method(window, "gas")
     assert window.sections.why.panel.isVisible()
     window.workspace.show_page("select")
-    assert window.sections.run.candidates.isVisible()
+    assert window.sections.inspect.inspector.switch.isVisible()
 
 
 def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:

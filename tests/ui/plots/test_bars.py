@@ -84,8 +84,8 @@ def test_the_keys_walk_along_the_bars(plot):
 def test_hovering_names_the_bar_and_its_distance(plot):
     plot.hover(middle(plot, 1))
     assert [(line.text, line.value) for line in plot.box.lines()] == [
-        ("feature 28", ""),
-        ("id 28", "0.7"),
+        ("feature 28", "0.7"),
+        ("id 28", ""),
         ("behind the longest by", "0.2"),
     ]
     plot.hover(None)

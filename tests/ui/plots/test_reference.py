@@ -31,7 +31,7 @@ def test_the_box_lists_the_level_to_compare_with(plot):
     assert (last.text, last.value) == ("best single feature: BM25", "0.4800")
     plot.set_reference(None)
     plot.hover(plot.frame().point(21, 0.4105))
-    assert [line.text for line in plot.box.lines()] == ["k = 21", "λ = 2²", "λ = 2¹", "λ = 2⁰"]
+    assert [line.text for line in plot.box.lines()] == ["k = 21 · λ = 2⁰", "λ = 2²", "λ = 2¹"]
 
 
 def test_a_level_is_brought_into_sight_and_is_not_drawn_where_the_user_zoomed_past_it(plot):

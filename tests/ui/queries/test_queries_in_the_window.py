@@ -19,7 +19,6 @@ from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.queries import ablation_feeder
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.style.theme import Theme
@@ -138,6 +137,7 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
     finish(window)
     page = look(window)
     models = {fold: result.chosen.step for fold, result in window.runs.record(1).folds.items()}
+    page.ablation.button.click()
     wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
     rows = page.ablation.table.rows()
     used = {column for step in models.values() for column in step.selected}
@@ -211,8 +211,7 @@ def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, m
         assert sum(row.parts) + offset == pytest.approx(row.document.score_a)
 
 
-def test_much_work_waits_to_be_asked(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ablation_feeder, "_MOST_WORK", 0.0)
+def test_training_again_waits_for_a_click(window: MainWindow) -> None:
     finish(window)
     page = look(window)
     button = page.ablation.button
@@ -227,6 +226,8 @@ def test_much_work_waits_to_be_asked(window: MainWindow, monkeypatch: pytest.Mon
 def test_learning_again_stops_with_the_page_and_goes_on_with_it(window: MainWindow) -> None:
     finish(window)
     page = look_at_once(window)
+    wait_until(page.ablation.button.isVisible)
+    page.ablation.button.click()
     window.workspace.show_page("select")
     settle(window)
     window.workspace.show_page("queries")

@@ -126,7 +126,7 @@ def test_a_query_without_a_value_is_never_met(plot, told):
 def test_the_exact_values_are_read_and_exported(plot, tmp_path):
     plot.hover(at(plot, 4))
     lines = [(line.text, line.value) for line in plot.box.lines()]
-    assert lines == [("query q4", ""), ("A", "0.3000"), ("B", "0.9000"), ("B − A", "+0.6000")]
+    assert lines == [("query q4: B − A", "+0.6000"), ("A", "0.3000"), ("B", "0.9000")]
     header, rows = plot.numbers()
     assert header[-1] == "B - A"
     assert [row[1] for row in rows] == [query.query_id for query in QUERIES]

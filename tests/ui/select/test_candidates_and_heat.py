@@ -6,8 +6,8 @@ from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.select.candidates_panel import CandidatesPanel, verdict
-from rankstudio.ui.select.heat_panel import SIZES, HeatPanel
+from rankstudio.ui.select.candidates_view import CandidatesView, verdict
+from rankstudio.ui.select.heat_view import SIZES, HeatView
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
@@ -24,12 +24,12 @@ def closing(widget):
 
 @pytest.fixture
 def candidates(app, theme):
-    yield from closing(CandidatesPanel(theme))
+    yield from closing(CandidatesView(theme))
 
 
 @pytest.fixture
 def heat(app, theme):
-    yield from closing(HeatPanel(theme))
+    yield from closing(HeatView(theme))
 
 
 def step(number, candidates, taken, before=1.0):
@@ -186,7 +186,7 @@ def test_an_empty_map_says_why(heat):
     assert heat.plot.placeholder.startswith("Every combination")
 
 
-def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatPanel) -> None:
+def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatView) -> None:
     heat.offer((((1, 0), "γ × λ"),), both=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "γ × λ"

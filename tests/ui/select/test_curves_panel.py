@@ -250,3 +250,70 @@ def test_without_a_validation_part_left_out_queries_have_the_plot(panel):
     assert panel.validation_plot._note[1] == "left-out MAP 0.6000"
     panel.set_measured(False, False)
     assert panel.validation_plot.isHidden()
+
+
+GAMMA = Axis(method("kernel-rankrls").parameter("gamma"), (0.5, 1.0))
+
+
+def ranker(theme, stage, axes, combinations, **kinds):
+    made = stage(CurvesPanel(theme), 800, 320)
+    made.begin("RankRLS", "MQ2008 fold 4", axes, combinations, 1, "leave-query-out error", **kinds)
+    return made
+
+
+def test_models_with_all_features_are_a_curve_over_the_grid(theme, stage):
+    panel = ranker(theme, stage, [LAMBDA], SETTINGS)
+    for key, value in ((2, 0.3), (0, 0.1), (1, 0.2)):
+        panel.add_step(key, 46, 1.0 - value, {"MAP": value})
+    plot = panel.validation_plot
+    assert shown(plot) == {"λ": [1, 2, 4], "": [0.1, 0.2, 0.3]}
+    assert panel._below.text() == "λ"
+    panel.select(1, 46)
+    assert plot.choice == (0, 2.0)
+    picked = []
+    panel.picked.connect(lambda key, k: picked.append((key, k)))
+    plot.flush()
+    plot.click(plot.frame().point(4.0, 0.3))
+    assert picked == [(2, 46)]
+    plot.hover(plot.frame().point(4.0, 0.3))
+    assert (plot.box.lines()[0].text, plot.box.lines()[0].value) == ("λ = 2²", "0.3000")
+    assert [text for _, text in plot.axes.x_ticks(plot.ranges()[0], 300.0)] == ["2⁰", "2¹", "2²"]
+    frame = plot.frame()
+    assert frame.x_px(2.0) == pytest.approx((frame.x_px(1.0) + frame.x_px(4.0)) / 2, abs=1)
+    panel.set_path(LIVE, [46], [0.5], {"MAP": 0.25 * np.ones(1)}, "λ = 2⁰·⁵", (2**0.5,))
+    assert plot.family[LIVE].xs == pytest.approx([2**0.5])
+
+
+def test_another_grid_makes_a_curve_of_each_of_its_values(theme, stage):
+    pairs = [(gamma, value) for gamma in GAMMA.values for value in LAMBDA.values]
+    panel = ranker(theme, stage, [GAMMA, LAMBDA], pairs)
+    for key in range(len(pairs)):
+        panel.set_path(key, [46], [1.0], {"MAP": [key / 10]})
+    values = shown(panel.validation_plot)
+    assert values["γ"] == [0.5, 1.0]
+    assert values["λ = 2¹"] == [0.1, 0.4]
+    panel.select(4, 46)
+    assert panel.validation_plot.choice == (1, 1.0)
+
+
+def test_a_criterion_that_is_a_measure_is_shown_as_one(theme, stage):
+    panel = stage(CurvesPanel(theme), 800, 320)
+    panel.begin("AdaRank", "x", [LAMBDA], SETTINGS, 3, "training measure", StepKind.ROUNDS, measured=True)
+    panel.add_step(0, 1, -0.4, {"MAP": 0.3})
+    panel.set_path(1, KS, [-0.4, -0.5, -0.6], {"MAP": [0.1, 0.2, 0.3]})
+    assert shown(panel.criterion_plot)["λ = 2¹"] == [0.4, 0.5, 0.6]
+    panel.set_band(KS, ([-0.4] * 3, [-0.5] * 3, [-0.3] * 3), {})
+    band = panel.criterion_plot.band
+    assert (band.low[0], band.mean[0], band.high[0]) == (0.3, 0.4, 0.5)
+    assert not panel.criterion_plot.best_is_least
+
+
+def test_the_validation_is_seen_as_curves_or_as_a_map(panel):
+    view = QWidget()
+    panel.add_map(view)
+    assert panel.view.isHidden() and view.isHidden()
+    panel.offer_map(True)
+    panel.view._buttons()[1].click()
+    assert not view.isHidden() and panel.validation_plot.isHidden()
+    panel.offer_map(False)
+    assert view.isHidden() and not panel.validation_plot.isHidden()

@@ -59,6 +59,7 @@ def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: Mai
 
 def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, kernel: RunRecord) -> None:
     heat = window.sections.run.heat
+    window.sections.run.curves.view._buttons()[1].click()
     assert heat.isVisibleTo(window)
     assert heat.accessibleName() == "γ × λ"
     assert heat.left_out()
@@ -161,7 +162,9 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         assert not panel.validation_plot.isHidden()
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
         heat = window.sections.run.heat
+        panel.view._buttons()[1].click()
         assert heat.isVisibleTo(window)
+        assert panel.validation_plot.isHidden()
         assert heat.of.isHidden()
         assert heat.plot.axes.title == "leave-query-out MAP"
         assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]

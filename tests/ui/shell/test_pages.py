@@ -15,10 +15,11 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
-from rankstudio.ui.shell import sections
 from rankstudio.ui.shell.workspace import FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+
+_LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
 
 
 def page(window: MainWindow) -> Page:
@@ -65,7 +66,11 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
     window: MainWindow,
 ) -> None:
     curves = window.sections.run.curves
-    others = [window.sections.method.form, window.sections.run.heat, window.sections.inspect.features]
+    others = [
+        window.sections.method.form,
+        window.sections.inspect.inspector,
+        window.sections.inspect.features,
+    ]
     settle(window)
     QApplication.processEvents()
     before = curves.size()
@@ -138,7 +143,7 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
     wait_until(window.loading.isHidden)
     QApplication.processEvents()
     before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
-    beside = window.sections.run.candidates
+    beside = window.sections.inspect.inspector
     page(window).pop_out(curves)
     out = panel_window(window, curves.objectName())
     assert out.isVisible()
@@ -277,7 +282,8 @@ def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: Main
     settle(window)
     form, run = window.sections.method.form, window.sections.run
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
-    assert run.heat.isVisible() and run.heat.width() >= sections._LEAST_HEAT
+    run.curves.view._buttons()[1].click()
+    assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
     editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
     assert len(editors) > 5
     for editor in editors:

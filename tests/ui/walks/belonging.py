@@ -29,7 +29,7 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
-from rankstudio.ui.select.heat_panel import SIZES
+from rankstudio.ui.select.heat_view import SIZES
 from rankstudio.ui.style.number_format import combination_label
 
 _CLOSE = 1e-9
@@ -290,26 +290,21 @@ def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
 
 def _curves(sight: Sight) -> Iterator[Fault]:
     """The curves are those of the run: one for each of its combinations, and the slider's."""
-    curves, record, model, fold = (
-        sight.window.sections.run.curves,
-        sight.record,
-        sight.model,
-        (sight.window.session.fold),
-    )
+    curves, model, fold = sight.window.sections.run.curves, sight.model, sight.window.session.fold
     live = model.path if model is not None and model.key == LIVE else None
     for name, plot in curves.plots().items():
         drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
         expected: dict[object, tuple[Any, Any]] = {}
-        for combination in range(len(record.combinations)) if record is not None else ():
-            points = _points(sight, name, (fold, combination))
+        for key, points in _expected(sight, name, fold).items():
             if points is not None:
-                expected[combination] = points
-            elif combination in drawn:
-                drawn.pop(combination)  # it is not known here
+                expected[key] = points
+            else:
+                drawn.pop(key, None)  # it is not known here
         if LIVE in drawn and live is not None and name != "criterion" and _shows_left_out(sight):
             drawn.pop(LIVE)  # what it measures of left-out queries is not known here
         elif LIVE in drawn:
-            expected[LIVE] = (live.x_values, _ys(sight, name, live)) if live is not None else ([], [])
+            ys = _ys(sight, name, live) if live is not None else []
+            expected[LIVE] = (drawn[LIVE].xs if curves.over else live.x_values if live else [], ys)
         extra = [key for key in drawn if key not in expected]
         yield from _differ(f"curves of nothing, {name}", extra, [])
         for key, (xs, ys) in expected.items():
@@ -317,8 +312,27 @@ def _curves(sight: Sight) -> Iterator[Fault]:
             if not (_same(shown[0], xs) and _same(shown[1], ys)):
                 text = f"curve {key} of {name}: shown {shown}, expected {(list(xs), list(ys))}"
                 yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
-        if model is not None and model.key in drawn and not curves.isHidden():
+        if model is not None and curves.over is None and model.key in drawn and not curves.isHidden():
             yield from _differ(f"mark in {name}", plot.choice, (model.key, model.x_value))
+
+
+def _expected(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
+    """Return the points of each curve: of a combination, or of all over the values of a grid."""
+    record, over = sight.record, sight.window.sections.run.curves.over
+    n = len(record.combinations) if record is not None else 0
+    found = {combination: _points(sight, name, (fold, combination)) for combination in range(n)}
+    if over is None:
+        return dict(found)
+    merged: dict[object, tuple[Any, Any] | None] = {}
+    for curve in set(over.curves):
+        members = over.of_curve(curve)
+        if any(found[one] is None for one in members):
+            merged[curve] = None
+            continue
+        points = [(over.xs[one], found[one] or ([], [])) for one in members]
+        known = [(x, ys[-1]) for x, (_, ys) in points if len(ys)]
+        merged[curve] = [x for x, _ in known], [y for _, y in known]
+    return merged
 
 
 def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any, Any] | None:
@@ -345,16 +359,22 @@ def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any
         return path.x_values[: len(ys)], ys
     events = record.growing.get((fold, combination), [])
     if plot == "criterion":
-        return [event.x_value for event in events], [event.criterion for event in events]
+        sign = _sign(sight)
+        return [event.x_value for event in events], [sign * event.criterion for event in events]
     if record.plan.convention != sight.window.session.convention:
         return [], []
     told = [event for event in events if name in event.validation]
     return [event.x_value for event in told], [event.validation[name] for event in told]
 
 
+def _sign(sight: Sight) -> float:
+    """Return -1 for a criterion that is the negative of a measure, which is what is drawn."""
+    return -1.0 if sight.window.current.shown.plan.measured_criterion else 1.0
+
+
 def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
     if plot == "criterion":
-        return path.criterion
+        return _sign(sight) * np.asarray(path.criterion)
     name = sight.window.session.measure
     return path.validation.get(left_out_name(name) if _shows_left_out(sight) else name, [])
 

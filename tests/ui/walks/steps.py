@@ -474,9 +474,30 @@ def move_on_plot(stage: Stage, which: int, direction: int) -> None:
     QTest.keyClick(plot, of(direction, (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)))
 
 
+def see_as(stage: Stage, view: str) -> None:
+    """See the validation as curves or as a map, by the switch below it."""
+    switch = stage.window.sections.run.curves.view
+    seen(stage, "select", switch)
+    values = [value for value, _ in switch.options()]
+    switch._buttons()[values.index(view)].click()
+
+
+@step(2)
+def switch_view(stage: Stage, which: int) -> None:
+    see_as(stage, of(which, ("curves", "map")))
+
+
+@step(2)
+def switch_inspector(stage: Stage, which: int) -> None:
+    switch = stage.window.sections.inspect.inspector.switch
+    seen(stage, "select", switch)
+    of(which, switch._buttons()).click()
+
+
 @step(4)
 def pick_cell(stage: Stage, row: int, column: int) -> None:
     heat = stage.window.sections.run.heat
+    see_as(stage, "map")
     seen(stage, "select", heat)
     values = heat.plot.values
     if not values.size:
@@ -487,6 +508,7 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
 @step(2)
 def choose_map(stage: Stage, which: int) -> None:
     views = stage.window.sections.run.heat.views
+    see_as(stage, "map")
     seen(stage, "select", views)
     views.setCurrentIndex(which % views.count())
     views.activated.emit(views.currentIndex())

@@ -19,6 +19,7 @@ from rankstudio.ui.widgets import (
     Panel,
     Segmented,
 )
+from rankstudio.ui.widgets.lambda_slider import LEAST_WIDTH
 
 FOLDS = [(1, "1"), (2, "2"), (3, "3"), (None, "all")]
 
@@ -97,6 +98,17 @@ def test_the_slider_moves_over_values_and_shows_them_as_powers(slider):
     assert row._label.text() == "2¹⁰ = 1024"
     assert told == [2.0, 1024.0]
     assert handle.accessibleDescription() == "2¹⁰ = 1024"
+
+
+def test_the_values_that_were_run_have_ticks_where_the_handle_stands_on_them(slider):
+    row, _ = slider
+    row.set_values([2.0**i for i in range(9)], marked=[4.0, 64.0])
+    handle = row.focusProxy()
+    assert handle.ticks() == (2, 6)
+    assert handle.width() >= LEAST_WIDTH
+    left, right = handle.tick_pixels()
+    assert (left + right) / 2 == pytest.approx(handle.width() / 2, abs=1)
+    assert right - left == pytest.approx((handle.width() - 16) / 2, abs=2)
 
 
 def test_moving_from_outside_tells_nobody(slider):

@@ -1,4 +1,4 @@
-"""What goes with a figure as text: data, method, parameters, measure, seed and versions."""
+"""What goes with a figure as text, about two lines: data, method, parameters, measure, seed and version."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.export.tables import range_text
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 
-_MOST_FOLDS = 6
 _POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -40,16 +39,12 @@ def grid_text(plan: Plan) -> str:
 
 
 def chosen_text(run: RunResult) -> str:
-    """Return what validation chose: "fold 1: λ = 2⁻², k = 7; …", or how many features, of many folds."""
+    """Return what was selected: "λ = 2⁻², k = 7" on a single fold, else how many features."""
     if run.plan.entry.given:
         return ""
-    if len(run.folds) > _MOST_FOLDS:
+    if len(run.folds) > 1:
         return tr("k = {sizes} on {n} folds").format(sizes=range_text(run.sizes), n=len(run.folds))
-    said = [
-        tr("fold {fold}: {model}").format(fold=fold.fold, model=_model(run.plan, fold.chosen))
-        for fold in run.folds
-    ]
-    return "; ".join(said)
+    return _model(run.plan, run.folds[0].chosen)
 
 
 def _model(plan: Plan, chosen: Chosen) -> str:
@@ -93,10 +88,10 @@ def plan_text(
     rules = convention(plan.convention).label
     grid = grid_text(plan)
     sentences = [
-        tr("Data: {data}, folds: {n}, protocol {protocol}.").format(
-            data=data, n=n_folds, protocol=plan.protocol
-        ),
-        tr("Method: {method}.").format(method="; ".join(filter(None, [plan.title, grid]))),
+        trn(
+            "{data}, {n} fold, protocol {protocol}.", "{data}, {n} folds, protocol {protocol}.", n_folds
+        ).format(data=data, n=n_folds, protocol=plan.protocol),
+        f"{'; '.join(filter(None, [plan.title, grid]))}.",
         chosen,
         _measured(asked, rules),
         tr("Seed {seed}.").format(seed=plan.seed),
@@ -112,28 +107,25 @@ def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> st
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Return with what something was computed: "RankStudio 0.9, Python 3.11, numpy 2.1"."""
-    usual = {"rankstudio": "RankStudio", "python": "Python"}
-    return ", ".join(f"{usual.get(name, name)} {version}" for name, version in versions.items())
+    """Return with what something was computed: "RankStudio 0.9"; the report lists the other versions."""
+    return f"RankStudio {versions['rankstudio']}" if "rankstudio" in versions else "RankStudio"
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Return in sentences what several runs are, and what they have in common once."""
     first = runs[0][1]
     rules = dict.fromkeys(convention(run.plan.convention).label for _, run in runs)
-    common = [tr("Data: {data}.").format(data=first.data_name), _measured(measure, ", ".join(rules))]
-    each = [tr("Run {number}: {run}.").format(number=number, run=_run(run)) for number, run in runs]
-    return " ".join([*common, *each, f"{versions_text(first.versions)}."])
-
-
-def _run(run: RunResult) -> str:
-    """Return what one of several runs is: "GAS; λ = 2⁰ … 2⁶ (7 values); fold 1: k = 4; seed 0"."""
-    seed = tr("seed {seed}").format(seed=run.plan.seed)
-    return "; ".join(filter(None, [run.plan.title, grid_text(run.plan), chosen_text(run), seed]))
+    common = [f"{first.data_name}.", _measured(measure, ", ".join(rules))]
+    each = "; ".join(f"{number} {run.plan.title}" for number, run in runs)
+    seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))
+    seeded = tr("Seed {seed}.").format(seed=seeds)
+    return " ".join(
+        [*common, tr("Runs: {runs}.").format(runs=each), seeded, f"{versions_text(first.versions)}."]
+    )
 
 
 def _measured(measure: str, rules: str) -> str:
     """Say which measure is shown, by whose rules."""
     if not measure:
-        return tr("Measures follow the {rules} convention.").format(rules=rules)
-    return tr("Measure: {measure}, {rules} convention.").format(measure=measure, rules=rules)
+        return tr("{rules} convention.").format(rules=rules)
+    return tr("{measure}, {rules} convention.").format(measure=measure, rules=rules)

@@ -10,8 +10,9 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.analysis.features.candidate_map import candidate_map
 from rankstudio.engine.analysis.figures.captions import values_label
-from rankstudio.engine.analysis.fold_average import FoldAverage, average_paths
+from rankstudio.engine.analysis.fold_average import average_paths
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, plain_name
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.export.figures.values import (
@@ -76,8 +77,9 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     for at, paths in enumerate(by_combination):
         mean = average_paths(paths)
         values = mean.validation[name] if name else mean.criterion
+        sign = -1.0 if run.plan.measured_criterion and not name else 1.0
         label = values_label(run.plan, paths[0].unit.values) or run.plan.title
-        series.append(_line(label, mean.x_values, values, at / (n - 1) if n > 1 else 0.5))
+        series.append(_line(label, mean.x_values, sign * values.mean, at / (n - 1) if n > 1 else 0.5))
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
     of = _measured(name) if name else tr(run.plan.criterion)
@@ -101,8 +103,8 @@ def _measured(name: str) -> str:
     return said.format(name=plain_name(name))
 
 
-def _line(label: str, x: Iterable[float], values: FoldAverage, order: float) -> Series:
-    return Series(label, tuple(map(float, x)), tuple(map(float, values.mean)), order=order)
+def _line(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
+    return Series(label, tuple(map(float, x)), tuple(map(float, values)), order=order)
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:

@@ -114,20 +114,20 @@ class Report:
 
 SECTIONS: dict[str, str] = {
     "question": "Question and notes",
-    "data": "Data",
-    "plan": "Methods and parameters",
-    "protocol": "Protocol and measures",
     "results": "Results",
     "tests": "Paired tests",
     "features": "Selected features",
     "stability": "Stability of the selection",
     "substitutes": "Substitutes",
     "published": "Published results",
+    "plan": "Methods and parameters",
+    "protocol": "Protocol and measures",
     "seal": "Uses of the test part",
-    "versions": "Versions",
     "rerun": "How to reproduce",
+    "versions": "Versions",
+    "data": "Data",
 }
-"""The titles of the sections by their keys, in the order in which they usually stand."""
+"""The titles of the sections by their keys, in their usual order: from results to checksums."""
 
 
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:

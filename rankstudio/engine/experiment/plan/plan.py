@@ -212,6 +212,11 @@ class Plan:
         return (self.ranker_entry or self.entry).criterion
 
     @property
+    def measured_criterion(self) -> bool:
+        """Whether the criterion of a step is the negative of a measure, as which it is shown."""
+        return (self.ranker_entry or self.entry).measured
+
+    @property
     def evaluated(self) -> tuple[str, ...]:
         """The measures to compute: those reported, and the one that chooses."""
         extra = () if self.chosen_by in (CRITERION, *self.measures) else (self.chosen_by,)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Paper
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from rankstudio.engine.export.figures.page import FigurePage, Look, value_range
+from rankstudio.engine.export.figures.page import FigurePage, Look, known_range, value_range
 from rankstudio.engine.export.figures.palette import DASHES
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
@@ -27,7 +27,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     """Return a figure of series on paper."""
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
-    page.show_x_axis(figure.x, x_low, x_high)
+    page.show_x_axis(figure.x, x_low, x_high, known_range(figure.x, _x_values(figure)))
     page.show_y_axis(figure.y, y_low, y_high)
     page.show_line("left")
     page.show_grid("y")
@@ -59,9 +59,8 @@ def _height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return what the axes show."""
-    xs = [v for one in figure.series for v in one.x] + [m.x for m in figure.marks]
+    xs = _x_values(figure)
     ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
-    xs += [level.value for level in figure.levels if level.vertical]
     ys += [level.value for level in figure.levels if not level.vertical]
     filled = any(one.kind in ("area", "bars") for one in figure.series) and not figure.y.logarithmic
     if filled:
@@ -75,6 +74,11 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     y_low, y_high = value_range(figure.y, ys, 0.05)
     grounded = filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if grounded else y_low, y_high)
+
+
+def _x_values(figure: CurvesFigure) -> list[float]:
+    xs = [v for one in figure.series for v in one.x] + [m.x for m in figure.marks]
+    return xs + [level.value for level in figure.levels if level.vertical]
 
 
 def _bar_width(one: Series) -> float:

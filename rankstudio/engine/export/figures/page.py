@@ -29,6 +29,8 @@ Ticks = Sequence[tuple[float, str]]
 Look = dict[str, Any]
 """How matplotlib is told how something looks: colours, widths of lines, markers."""
 
+Range = tuple[float, float]
+
 Entry = tuple[Artist | tuple[Artist, ...], str]
 """What bears a name, and the name."""
 
@@ -122,8 +124,11 @@ class FigurePage:
         """Draw lines at the ticks of an axis."""
         self.area.grid(visible=True, axis=axis, color=self.style.faint, linewidth=0.08 * self.style.em)
 
-    def show_x_axis(self, axis: FigureAxis, low: float, high: float) -> None:
-        """Have an axis below, from one value to another, with its line, its ticks and its title."""
+    def show_x_axis(self, axis: FigureAxis, low: float, high: float, known: Range) -> None:
+        """Have an axis below, from one value to another, with its line, its ticks and its title.
+
+        Ticks of what is counted stay within what is ``known``: there is none at k = −1, left of k = 1.
+        """
         em = self.style.em
         if axis.logarithmic:
             self.area.set_xscale("log", nonpositive="mask")
@@ -131,7 +136,7 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, across=True))
+        self.fitters.append(lambda wide, _: self._set_ticks(axis, low, high, wide, known))
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
@@ -139,7 +144,7 @@ class FigurePage:
         if axis.logarithmic:
             self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
-        self.fitters.append(lambda _, high_: self._set_ticks(axis, low, high, high_, across=False))
+        self.fitters.append(lambda _, high_: self._set_ticks(axis, low, high, high_))
         self.name_rows(axis.text)
 
     def name_columns(self, title: str) -> None:
@@ -252,11 +257,15 @@ class FigurePage:
             for row in rows
         ]
 
-    def _set_ticks(self, axis: FigureAxis, low: float, high: float, room: float, *, across: bool) -> None:
-        """Write as many ticks as stand clear of each other."""
+    def _set_ticks(
+        self, axis: FigureAxis, low: float, high: float, room: float, of_columns: Range | None = None
+    ) -> None:
+        """Write as many ticks as stand clear of each other: at the left, or below in a range."""
         found: Ticks = []
+        across = of_columns is not None
+        ends = of_columns if of_columns is not None and axis.whole else (low, high)
         for most in range(max(2, int(room / (self.style.em * (2.6 if across else 2.2)))), 0, -1):
-            found = _ticks(axis, low, high, most)
+            found = _ticks(axis, *ends, most)
             places = [self._place(axis, low, high, value) * room for value, _ in found]
             if self._clear(places, [text for _, text in found], across=across):
                 break
@@ -309,11 +318,16 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
     return list(zip(values, ticks.tick_labels(values), strict=True))
 
 
-def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
-    """Return what an axis shows: all values and what it shows at least, with room at both ends."""
+def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
+    """Return the least and the greatest of all values and of what an axis shows at least."""
     known = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
     known += [end for end in (axis.low, axis.high) if end is not None]
-    low, high = min(known, default=1.0 if axis.logarithmic else 0.0), max(known, default=1.0)
+    return min(known, default=1.0 if axis.logarithmic else 0.0), max(known, default=1.0)
+
+
+def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
+    """Return what an axis shows: all values and what it shows at least, with room at both ends."""
+    low, high = known_range(axis, values)
     if axis.logarithmic:
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Paper
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from rankstudio.engine.export.figures.page import FigurePage, Look, value_range
+from rankstudio.engine.export.figures.page import FigurePage, Look, known_range, value_range
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import RowHistograms, RowSeries, RowsFigure
 
@@ -27,7 +27,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     """Return a figure of rows on paper."""
     page, n = FigurePage(style), len(figure.rows)
     low, high = _limits(figure)
-    page.show_x_axis(figure.axis, low, high)
+    page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _values(figure)))
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
@@ -77,12 +77,17 @@ def _cut(page: FigurePage, name: str, room: float) -> str:
 
 def _limits(figure: RowsFigure) -> tuple[float, float]:
     """Return what the axis of the values shows."""
-    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
-    values += figure.histograms.edges if figure.histograms is not None else ()
-    low, high = value_range(figure.axis, values + ([0.0] if figure.bars or figure.zero else []), 0.04)
+    values = _values(figure)
+    low, high = value_range(figure.axis, values, 0.04)
     grounded = figure.bars and not figure.axis.logarithmic
     below = any(isfinite(v) and v < 0 for v in values)
     return (0.0 if grounded and not below else low), high
+
+
+def _values(figure: RowsFigure) -> list[float]:
+    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    values += figure.histograms.edges if figure.histograms is not None else ()
+    return values + ([0.0] if figure.bars or figure.zero else [])
 
 
 def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int) -> None:

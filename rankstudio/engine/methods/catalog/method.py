@@ -56,7 +56,8 @@ class Method:
     summary : str
         What it does, in a few sentences.
     criterion : str
-        What its criterion is, as an axis title; "" where it has none.
+        What its criterion is, as an axis title; "" where it has none. Of one that is ``measured``: the
+        measure of which it is the negative, and as which it is shown.
     estimator : str
         "module:Class"; imported when it is first used.
     parameters : tuple of Parameter
@@ -74,6 +75,8 @@ class Method:
         Whether it learns from preferences between documents as well as from labels.
     permutes : bool
         Whether its paths for many label vectors share their work, so that a permutation test takes seconds.
+    measured : bool
+        Whether the criterion is the negative of a measure.
     candidate_score : CandidateScore or None
         What it compares its candidates by at each step; None for a method that compares none.
     left_out : bool
@@ -111,6 +114,7 @@ class Method:
     library: tuple[str, ...] = ()
     learns_preferences: bool = False
     permutes: bool = False
+    measured: bool = False
     candidate_score: CandidateScore | None = None
     left_out: bool = False
     live: bool = False

@@ -364,7 +364,8 @@ LAMBDAMART_TOP = Method(
         "Orders the features by the total gain of their splits in LambdaMART with all "
         "features, and trains LambdaMART again for every size. The models are not linear."
     ),
-    criterion="negative NDCG of the training documents",
+    criterion="NDCG of the training documents",
+    measured=True,
     takes=("seed",),
     module="lightgbm",
     extra="boosting",

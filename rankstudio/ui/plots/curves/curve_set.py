@@ -130,26 +130,27 @@ class CurveSet:
         found = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in found if not math.isnan(y)]
 
-    def nearest(
+    def pointed(
         self, frame: Frame, px: float, py: float, top: Hashable | None = None
-    ) -> tuple[Hashable, float, float] | None:
-        """Return key, x and distance in pixels of the point nearest to a pixel; None without points.
+    ) -> tuple[Hashable, float] | None:
+        """Return key and x of the point that a pixel means; None without points.
 
-        Where points coincide, the curve that is drawn last, and so lies on top, is meant: the one with the
-        key ``top``, else the last.
+        First the x nearest to the pixel, then the curve nearest to it at this x. Where points coincide, the
+        curve that is drawn last, and so lies on top, is meant: the one with the key ``top``, else the last.
         """
-        best: tuple[Hashable, float, float] | None = None
+        best: tuple[Hashable, float, tuple[float, float]] | None = None
         for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == top):
             xs, ys = curve.arrays()
             shown = np.isfinite(ys) & (not curve.beside)
             if not shown.any():
                 continue
             at_x, at_y = frame.pixels(xs[shown], ys[shown])
-            distances = np.hypot(at_x - px, at_y - py)
-            i = int(np.argmin(distances))
-            if best is None or distances[i] <= best[2]:
-                best = key, float(xs[shown][i]), float(distances[i])
-        return best
+            across, along = np.abs(at_x - px), np.abs(at_y - py)
+            i = int(np.lexsort((along, across))[0])
+            far = float(across[i]), float(along[i])
+            if best is None or far <= best[2]:
+                best = key, float(xs[shown][i]), far
+        return best[:2] if best else None
 
     def strokes(self, colors: Colors) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
         """Return colour and dash of each curve on a ground.

@@ -29,8 +29,9 @@ def value_lines(
     family: CurveSet,
     x: float,
     colors: Colors,
-    first: Hashable | None,
-    bold: Hashable | None,
+    pointed: Hashable | None,
+    chosen: Hashable | None,
+    at: str,
     most: int = MOST_LINES,
 ) -> list[Line]:
     """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
@@ -40,23 +41,27 @@ def value_lines(
     family : CurveSet
     x : float
     colors : Colors
-    first : hashable or None
-        Key of the curve that comes first and bold, the chosen one; the others go from top to bottom.
-    bold : hashable or None
-        Key of another bold one: the curve under the mouse, which is never left out.
+    pointed : hashable or None
+        Key of the curve that a click would choose: its value is first and bold, and names x.
+    chosen : hashable or None
+        Key of the chosen curve, which comes next; the others go from top to bottom.
+    at : str
+        What x is, in words: "k = 4".
     most : int
         What there is room for.
     """
     strokes = family.strokes(colors)
-    values = sorted(family.values_at(x), key=lambda kv: (kv[0] != first, -kv[1]))
-    shown = values[:most]
-    if bold not in (None, *(key for key, _ in shown)):
-        shown[-1:] = [(key, y) for key, y in values if key == bold] or shown[-1:]
-    lines = []
-    for key, y in shown:
+    values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
+    if not values:
+        return [Line(at, bold=True)]
+    lines: list[Line] = []
+    for key, y in values[:most]:
         color, dash = strokes[key]
-        marked = key in {first, bold} - {None}
-        lines.append(Line(family[key].label, f"{y:.{DECIMALS}f}", color, dash, marked))
+        label = family[key].label
+        if not lines:
+            named = label and (len(family.given) > 1 or key not in family.given)
+            label = f"{at} · {label}" if named else at
+        lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
     if len(values) > most:
         lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - most)))
     return lines

@@ -45,9 +45,9 @@ from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.plots.zoom import Zoom
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.number_format import power
 from rankstudio.ui.style.theme import Theme
 
-_REACH = 26.0
 _DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
 _FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
 _KEYS: dict[int, tuple[int, int]] = {
@@ -109,7 +109,7 @@ def curves_figure(plot: CurvesPlot) -> CurvesFigure:
         NAME,
         axes.title,
         "",
-        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x),
+        FigureAxis(axes.x_label or _step_title(plot.x_name), whole=axes.integer_x, logarithmic=axes.log_x),
         FigureAxis(axes.title, logarithmic=axes.log_y),
         tuple(series),
         levels,
@@ -128,7 +128,7 @@ def _choice(plot: CurvesPlot) -> tuple[Mark, ...]:
     key, x = plot.choice
     curve = plot.family[key]
     y = curve.value_at(x)
-    label = ", ".join(part for part in (curve.label, f"{plot.x_name} = {x:g}") if part)
+    label = ", ".join(part for part in (curve.label, plot.x_said(x)) if part)
     return () if isnan(y) else (Mark(tr("chosen: {label}").format(label=label), float(x), float(y)),)
 
 
@@ -293,6 +293,10 @@ class CurvesPlot(Plot):
         """Return the key of the chosen curve."""
         return self.choice[0] if self.choice else None
 
+    def x_said(self, x: float) -> str:
+        """Return in words where something is: "k = 4", "λ = 2⁵"."""
+        return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
+
     def set_cursor(self, x: float | None) -> None:
         """Show the crosshair of a linked plot here, with the chosen curve's value."""
         self.under_mouse, self.cursor, self._mouse = None, x, None
@@ -312,6 +316,7 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data."""
         level = self.reference[0] if self.reference else None
+        self.zoom.log_x = self.axes.log_x
         self._choose_scale()
         self._auto = fitting_ranges(
             self.family, self.band, self._fixed_x, self.chosen_key(), self._show_all, level, self.axes.log_y
@@ -360,11 +365,17 @@ class CurvesPlot(Plot):
         super().restyle()
         self._say()
 
-    def hover(self, at: QPointF | None) -> None:
-        """Show the values at the mouse's k and tell linked plots."""
+    def hit_test(self, at: QPointF) -> tuple[Hashable, float] | None:
+        """Return key and x of the point that the mouse means, wherever in the plot area it is."""
         frame = self.frame()
-        xs = self.family.all_xs()
-        if at is None or xs.size == 0 or not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+            return None
+        return self.family.pointed(frame, at.x(), at.y(), self.chosen_key())
+
+    def hover(self, at: QPointF | None) -> None:
+        """Show the values at the mouse's k, first what a click would choose, and tell linked plots."""
+        found = None if at is None else self.hit_test(at)
+        if at is None or found is None:
             if self.cursor is not None:
                 self.cursor = self.under_mouse = self._mouse = None
                 self._say()
@@ -372,23 +383,18 @@ class CurvesPlot(Plot):
                 self.hovered.emit(None)
             return
         before, self._mouse = self.cursor, at
-        self.cursor = float(xs[np.argmin(np.abs(xs - frame.x_at(at.x())))])
-        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
-        self.under_mouse = near[0] if near is not None and near[2] <= _REACH else None
+        self.under_mouse, self.cursor = found
         self._say()
         self.redraw()
         if self.cursor != before:
             self.hovered.emit(self.cursor)
 
     def click(self, at: QPointF) -> None:
-        """Pick the nearest point, wherever in the plot area the click was."""
-        frame = self.frame()
-        if not frame.area.adjusted(-8, -8, 8, 8).contains(at):
+        """Pick the point that the box names."""
+        found = self.hit_test(at)
+        if found is None:
             return
-        near = self.family.nearest(frame, at.x(), at.y(), self.chosen_key())
-        if near is None:
-            return
-        self._clicked = near[0], whole(near[1])
+        self._clicked = found[0], whole(found[1])
         if self._zoomed:  # a second click would show all again, and is not to change the model before
             self._second.start(QApplication.doubleClickInterval())
         else:
@@ -452,7 +458,7 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges((low, high), auto_y)
         else:
             self._zoomed = True
-            self.zoom.setLimits(xMin=low, xMax=high, minXRange=min(2.0, high - low))
+            self.zoom.limit_x(low, high)
         self.zoom.fit(self.frame().area)
         self._say()
         self.redraw()
@@ -462,10 +468,9 @@ class CurvesPlot(Plot):
         """Return the box for a k."""
         colors, chosen = self.theme.colors, self.chosen_key()
         band = band_lines(self.band, x, colors) + (self.smallest.lines_at(x) if self.smallest else [])
-        most = max(1, min(most, self.box.room_for() - len(band) - 2 - bool(self.reference)))
+        most = max(1, min(most, self.box.room_for() - len(band) - 1 - bool(self.reference)))
         return [
-            Line(f"{self.x_name} = {x:g}", bold=True),
-            *value_lines(self.family, x, colors, chosen, self.under_mouse, most),
+            *value_lines(self.family, x, colors, self.under_mouse, chosen, self.x_said(x), most),
             *band,
             *reference_lines(self.reference, colors),
         ]
@@ -480,9 +485,9 @@ class CurvesPlot(Plot):
             lines = next((lines for lines in told if self.box.fits(lines, at)), self._value_lines(x, 1))
             chosen = self.family.points(self.chosen_key(), alone=True)
             self.box.say(lines, at, self.frame().pixels(*chosen))
-        elif len(lines := self._value_lines(x)[:2]) == 2:
+        elif (line := self._value_lines(x)[0]).value:
             at = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
-            self.box.say(lines, at, readable_pixels(self), dispensable=True)
+            self.box.say([line], at, readable_pixels(self), dispensable=True)
         else:
             self._say_note()
 

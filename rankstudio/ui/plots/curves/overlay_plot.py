@@ -182,9 +182,8 @@ class OverlayPlot(Plot):
         curve, i = self.curves[found[0]], found[1]
         color, dash, _ = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, color=color, dash=dash, bold=True),
+            Line(curve.label, f"{curve.y[i]:.4f}", color, dash, bold=True),
             Line(curve.notes[i]),
-            Line(self.axes.title, f"{curve.y[i]:.4f}"),
         ]
         if curve.reference:
             lines.append(Line(tr("the reference")))

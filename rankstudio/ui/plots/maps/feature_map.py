@@ -270,8 +270,8 @@ class FeatureMapPlot(HeatMapPlot):
         feature = self.features[row]
         has = tr(", selected as {rank}").format(rank=ordinal(feature.rank)) if feature.rank else ""
         return [
-            Line(f"{feature.name} ({feature.feature_id}){has}", bold=True),
-            Line(self.shown.columns[column], self.shown.texts[row][column]),
+            Line(f"{feature.name} ({feature.feature_id}){has}", self.shown.texts[row][column], bold=True),
+            Line(self.shown.columns[column]),
         ]
 
     def click(self, at: QPointF) -> None:

@@ -274,7 +274,7 @@ class HeatMapPlot(Plot):
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Say the value of a cell."""
         text = self.text_of(*cell) or tr("no value")
-        return [Line(self._where(*cell), bold=True), Line(self.axes.title or tr("value"), text)]
+        return [Line(self._where(*cell), text, bold=True), Line(self.axes.title or tr("value"))]
 
     def click(self, at: QPointF) -> None:
         """Pick the cell under the mouse, if it has a value."""

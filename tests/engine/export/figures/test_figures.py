@@ -350,3 +350,12 @@ def test_long_texts_are_wrapped_and_cut() -> None:
         assert cut.endswith("…") and page.width(cut) <= 50.0 < page.width(f"a{cut}")
         assert page.elided(HOSTILE, 1000.0) == HOSTILE.rstrip("\0")
         assert page.elided("wide", 0.0) == "…"
+
+
+def test_what_is_counted_has_no_tick_beyond_what_there_is() -> None:
+    sizes = tuple(map(float, range(1, 201)))
+    line = Series("run", sizes, tuple(0.4 + x / 1000 for x in sizes))
+    figure = CurvesFigure("k", "k", "", FigureAxis("k", whole=True), FigureAxis("MAP"), (line,))
+    texts = [text for text, _ in boxes(figure, style_of("85mm"))[0]]
+    assert "1" in texts and "200" in texts
+    assert not {"−1", "−2", "−3", "0"} & set(texts)

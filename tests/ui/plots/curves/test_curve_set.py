@@ -24,26 +24,27 @@ points = st.lists(st.floats(0, 10) | st.just(float("nan")), max_size=9)
 
 
 @given(st.lists(points, min_size=1, max_size=5), st.floats(0, 100), st.floats(0, 100))
-def test_nearest_is_the_least_of_all_distances(curves, px, py):
+def test_a_pixel_means_the_nearest_x_and_there_the_nearest_curve(curves, px, py):
     made = family(*curves)
     every = [
-        (np.hypot(10 * x - px, 100 - 10 * y - py), key, x)
+        (abs(10 * x - px), abs(100 - 10 * y - py), key, x)
         for key, curve in made.curves.items()
         for x, y in zip(curve.xs, curve.ys, strict=True)
         if y == y  # noqa: PLR0124 - NaN is not itself
     ]
-    near = made.nearest(FRAME, px, py)
+    found = made.pointed(FRAME, px, py)
     if not every:
-        assert near is None
+        assert found is None
         return
-    assert near[2] == pytest.approx(min(every)[0])
-    assert any(key == near[0] and x == near[1] and d == pytest.approx(near[2]) for d, key, x in every)
+    across, along = next(one[:2] for one in every if one[2:] == found)
+    assert across == pytest.approx(min(one[0] for one in every))
+    assert along == pytest.approx(min(one[1] for one in every if one[3] == found[1]))
 
 
 def test_of_coinciding_points_the_one_on_top_is_meant():
     made = family([5.0], [5.0], [5.0])
-    assert made.nearest(FRAME, 10, 50)[0] == 2
-    assert made.nearest(FRAME, 10, 50, top=0)[0] == 0
+    assert made.pointed(FRAME, 10, 50) == (2, 1.0)
+    assert made.pointed(FRAME, 10, 50, top=0) == (0, 1.0)
 
 
 def test_the_latest_value_at_an_x_counts():
@@ -74,18 +75,24 @@ def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
     assert {key: after[key] for key in before} == before
 
 
-def test_lines_list_the_chosen_curve_first_and_then_from_top_to_bottom():
-    made = family([1.0], [3.0], [2.0], [float("nan")])
-    lines = value_lines(made, 1.0, LIGHT, first=0, bold=2)
+def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_the_others():
+    made = family([1.0], [3.0], [2.0], [4.0], [float("nan")])
+    lines = value_lines(made, 1.0, LIGHT, pointed=2, chosen=0, at="k = 1")
     assert [(line.text, line.value, line.bold) for line in lines] == [
-        ("curve 0", "1.0000", True),
+        ("k = 1 · curve 2", "2.0000", True),
+        ("curve 0", "1.0000", False),
+        ("curve 3", "4.0000", False),
         ("curve 1", "3.0000", False),
-        ("curve 2", "2.0000", True),
     ]
 
 
+def test_the_value_of_a_lone_curve_is_beside_its_k():
+    (line,) = value_lines(family([0.5]), 1.0, LIGHT, 0, None, "k = 1")
+    assert (line.text, line.value, line.bold) == ("k = 1", "0.5000", True)
+
+
 def test_many_curves_are_counted_not_listed():
-    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None)
+    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None, "k = 1")
     assert len(lines) == MOST_LINES + 1
     assert lines[-1].text == "and 8 more"
 
@@ -112,6 +119,6 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, None, 2, most=3)
-    assert [line.value for line in lines] == ["7.0000", "6.0000", "2.0000", ""]
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, None, "k = 1", most=3)
+    assert [line.value for line in lines] == ["2.0000", "7.0000", "6.0000", ""]
     assert lines[-1].text == "and 5 more"

@@ -60,10 +60,9 @@ def test_the_box_lists_exact_values_at_the_mouse_s_k(plot):
     plot.hover(pixel(plot, 0, 20))
     texts = [(line.text, line.value) for line in plot.box.lines()]
     assert texts == [
-        ("k = 20", ""),
+        ("k = 20 · λ = 2⁰", "0.4100"),
         ("λ = 2¹", "0.4600"),
         ("λ = 2²", "0.5100"),
-        ("λ = 2⁰", "0.4100"),
     ]
     plot.hover(pixel(plot, 0, 20) + QPointF(1, 0))
     plot.hover(None)
@@ -82,7 +81,7 @@ def test_a_linked_plot_shows_the_crosshair_and_the_chosen_value_only(plot):
     plot.select(2, 4)
     plot.set_cursor(30.0)
     assert plot.cursor == 30.0
-    assert [line.text for line in plot.box.lines()] == ["k = 30", "λ = 2²"]
+    assert [line.text for line in plot.box.lines()] == ["k = 30 · λ = 2²"]
     plot.set_cursor(None)
     assert plot.box.lines() == ()
 
@@ -93,7 +92,7 @@ def test_the_note_stands_beside_the_chosen_point_while_the_mouse_is_away(plot):
     assert [line.text for line in plot.box.lines()] == ["k = 4 · chosen", "one-SE rule: k = 2"]
     assert plot.box.lines()[0].bold
     plot.hover(pixel(plot, 0, 20))
-    assert plot.box.lines()[0].text == "k = 20"
+    assert plot.box.lines()[0].text == "k = 20 · λ = 2⁰"
     plot.hover(None)
     assert plot.box.lines()[0].text == "k = 4 · chosen"
     plot.select(None)
@@ -261,13 +260,26 @@ def test_the_box_of_a_linked_plot_follows_another_choice(plot):
     plot.set_cursor(30.0)
     plot.select(0, 30)
     plot.flush()
-    assert [line.text for line in plot.box.lines()] == ["k = 30", "λ = 2⁰"]
+    assert [line.text for line in plot.box.lines()] == ["k = 30 · λ = 2⁰"]
 
 
 def test_the_box_under_the_mouse_follows_another_choice(plot):
     plot.select(2, 30)
     plot.hover(plot.frame().point(30, plot.family[2].value_at(30)))
-    assert plot.box.lines()[1].text == "λ = 2²"
+    assert plot.box.lines()[0].text == "k = 30 · λ = 2²"
+    assert plot.box.lines()[1].text == "λ = 2¹"
     plot.select(0, 30)
     plot.flush()
     assert plot.box.lines()[1].text == "λ = 2⁰"
+
+
+def test_the_box_names_the_point_that_a_click_chooses(plot, picks):
+    area = plot.frame().area
+    for x in np.linspace(area.left(), area.right(), 9):
+        for y in np.linspace(area.top(), area.bottom(), 5):
+            plot.hover(QPointF(x, y))
+            plot.click(QPointF(x, y))
+            key, k = picks[-1]
+            first = plot.box.lines()[0]
+            assert first.text == f"k = {k} · {plot.family[key].label}"
+            assert first.value == f"{plot.family[key].value_at(k):.4f}"

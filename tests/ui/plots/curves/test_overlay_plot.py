@@ -45,9 +45,8 @@ def test_the_mouse_finds_each_point_and_reads_its_values(plot):
     assert picked == [(0, 0), (1, 0), (2, 2)]
     plot.hover(at(plot, 0, 1))
     assert [(line.text, line.value) for line in plot.box.lines()] == [
-        ("1 Greedy RankRLS", ""),
+        ("1 Greedy RankRLS", "0.4500"),
         ("k = 2", ""),
-        ("validation measure", "0.4500"),
         ("to the reference", "−0.0500"),
         ("95 % interval (paired)", "−0.0700 … −0.0300"),
     ]

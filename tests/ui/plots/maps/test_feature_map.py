@@ -71,8 +71,8 @@ def test_arrow_keys_go_from_cell_to_cell(plot):
 def test_the_box_says_feature_column_and_value(plot):
     lines = plot.readout(plot.hit_test(center(plot, 2, 0)))
     assert [(line.text, line.value) for line in lines] == [
-        ("TF (7), selected as 2nd", ""),
-        ("fold 1 of run 1", "2nd"),
+        ("TF (7), selected as 2nd", "2nd"),
+        ("fold 1 of run 1", ""),
     ]
 
 

@@ -8,6 +8,7 @@ from math import isfinite
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use
 from rankstudio.engine.analysis.features.choice_explanation import percent
@@ -19,14 +20,13 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 NO_STEP = tr("Run a method to see the candidates of each step.")
 _NONE = tr("This step compared no candidates.")
 
 
-class CandidatesPanel(Panel):
+class CandidatesView(QWidget):
     """Bars of the candidates of a step, the longest first, the selected one in the accent.
 
     Attributes
@@ -38,14 +38,14 @@ class CandidatesPanel(Panel):
     picked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Candidates"))
-        self.setObjectName("candidates-panel")
+        super().__init__()
+        named(self, "candidates-view", said=tr("Candidates"))
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
-        fill(self.body, self.verdict, (self.plot, 1), spacing=2)
+        fill(QVBoxLayout(self), self.verdict, (self.plot, 1), margins=(0, 0, 0, 0), spacing=2)
         self.verdict.hide()
         self.plot.picked.connect(self._on_picked)
 
@@ -86,7 +86,6 @@ class CandidatesPanel(Panel):
         names = candidate_names(ids, names, groups or {})
         bars = [first.get(of.get(i, ""), column) for column, i in enumerate(ids)]
         known = [c for c in np.flatnonzero(np.isfinite(values)).tolist() if bars[c] == c]
-        self.set_caption(tr("click for details"))
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
             [Bar(ids[c], names[c], float(values[c])) for c in known],
@@ -107,7 +106,6 @@ class CandidatesPanel(Panel):
     def _show_nothing(self, why: str = NO_STEP) -> None:
         self.plot.placeholder = why
         self.plot.set_axes(self._axes)
-        self.set_caption("")
         self.plot.set_bars(())
         self.verdict.hide()
 

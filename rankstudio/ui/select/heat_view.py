@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.layout import fill, named
 
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
@@ -27,7 +28,7 @@ _LETTERS = 4  # of a box that is cut: the form beside the panel has not much roo
 _WIDEST = 128  # pixels of a box
 
 
-class HeatPanel(Panel):
+class HeatView(QWidget):
     """One row a value of one grid, one column a value of another one, or a k; brighter for a greater measure.
 
     Attributes
@@ -42,24 +43,25 @@ class HeatPanel(Panel):
     viewChanged = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "λ × k", "")
-        self.setObjectName("heat-panel")
+        super().__init__()
+        named(self, "heat-view", said="λ × k")
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
         said = tr("rows and columns of the map")
         self.views = named(choice_box(()), "heat-views", said=said, tip=tr("Rows and columns of the map"))
         self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("What is measured"))
-        self.tools.setSpacing(6)
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_LETTERS)
             box.setMaximumWidth(_WIDEST)
-            self.tools.addWidget(box)
             box.hide()
+        self._caption = named(PlainLabel(), role="caption")
+        self._caption.setWordWrap(True)
         title = tr("validation measure"), tr("features selected, k")
         self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN
-        self.set_content(self.plot)
+        boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
+        fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
         self.plot.picked.connect(self.picked)
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
@@ -84,6 +86,10 @@ class HeatPanel(Panel):
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
         self.of.setVisible(both)
+
+    def caption(self) -> str:
+        """Return what a click does."""
+        return self._caption.text()
 
     def view(self) -> object:
         """Return which map is shown; None without any."""
@@ -111,7 +117,7 @@ class HeatPanel(Panel):
         values = np.asarray(matrix, dtype=np.float64)
         columns = [str(k + 1) for k in range(values.shape[1])]
         self._show(values, combinations, columns, title, (name, "k"), tr("features selected, k"))
-        self.set_caption(tr("click a cell to choose {name} and k").format(name=name))
+        self._caption.setText(tr("click a cell to choose {name} and k").format(name=name))
 
     def show_grids(
         self,
@@ -143,7 +149,7 @@ class HeatPanel(Panel):
         self.plot.mark_best(best)
         act = tr("click a cell to choose its model")
         most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
-        self.set_caption(" · ".join(filter(None, (most, act))))
+        self._caption.setText(" · ".join(filter(None, (most, act))))
 
     def explain(self, why: str) -> None:
         """Say why there are no values, else what to do."""
@@ -154,9 +160,9 @@ class HeatPanel(Panel):
     def clear(self, why: str = "") -> None:
         """Show no values, but perhaps why there are none."""
         if self._views:
-            self.set_title(self.views.currentText())
+            self.setAccessibleName(self.views.currentText())
         self.explain(why)
-        self.set_caption("")
+        self._caption.setText("")
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.plot.select(None)
 
@@ -169,7 +175,7 @@ class HeatPanel(Panel):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
-        self.set_title(" × ".join(names))
+        self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
         self.plot.set_values(values, list(rows), list(columns))
