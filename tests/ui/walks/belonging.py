@@ -353,7 +353,10 @@ def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any
         if not all(len(line) for line in lines):
             return [], []
         return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
+    told = record.plan.convention == sight.window.session.convention
     path = sight.path((fold, combination)) or record.left.get((fold, combination))
+    if path is not None and (fold, combination) in record.left and plot != "criterion" and not told:
+        return [], []  # an unfinished path is not measured anew
     if path is not None:
         ys = _ys(sight, plot, path)
         return path.x_values[: len(ys)], ys
@@ -361,10 +364,10 @@ def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any
     if plot == "criterion":
         sign = _sign(sight)
         return [event.x_value for event in events], [sign * event.criterion for event in events]
-    if record.plan.convention != sight.window.session.convention:
+    if not told:
         return [], []
-    told = [event for event in events if name in event.validation]
-    return [event.x_value for event in told], [event.validation[name] for event in told]
+    known = [event for event in events if name in event.validation]
+    return [event.x_value for event in known], [event.validation[name] for event in known]
 
 
 def _sign(sight: Sight) -> float:
