@@ -45,7 +45,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ),
     ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
         ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),
-        ("greedy RankRLS's sign of a product", "-= gammas[a, i] * value", "+= gammas[a, i] * value"),
+        ("greedy RankRLS's sign of a product", "-= gamma * taken[1, i]", "+= gamma * taken[1, i]"),
         ("greedy RankRLS's norm of a feature", "taken[4, i] - 2.0 * product", "taken[4, i] - product"),
     ),
     ("methods/rankers/_rankrls_kernel.py", "methods/rankers/test_rankrls.py"): (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
 from rankstudio.engine.arrays import Floats, Ints
@@ -21,11 +22,10 @@ from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool, share
+from rankstudio.engine.support.threads import at_most, pool, share
 
 Paths = Callable[[Floats], list[Floats]]
 """From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
@@ -139,28 +139,33 @@ def _rankrls_shortcut(estimator: RankRLS) -> bool:
 def _greedy_paths(
     estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
 ) -> Paths:
-    from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (  # noqa: PLC0415 - numba
-        RelabelledGramRows,
-        WholeGramRows,
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (  # noqa: PLC0415
+        KnownStatistics,
+        gram_statistics,
     )
-    from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch  # noqa: PLC0415
 
     several_queries(data.ptr, type(estimator).__name__)
     _refuse_large(_room(estimator, data), *data.X.shape)
     regularization = estimator.checked("regularization")
-    rules = estimator.rules(ColumnGroups.of(data.X.shape[1], ()))
+    groups, cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
+    rules = estimator.rules(groups)
     data, targets = _rows_of(estimator, data)
-    rows = WholeGramRows(data.statistics)
+    known = gram_statistics(data)
 
     def paths(labels: Floats) -> list[Floats]:
         found: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
-            relabelled = RelabelledGramRows(rows, data.centred[0], targets(labels[number][:, None]), data.ptr)
-            search = LeaveQueryOutSearch(relabelled, regularization, rules.k)
-            found[number] = np.array(
-                [step.criterion for step in forward(search, rules) if isinstance(step, Step)]
+            relabelled = QueryData(data.X, data.y, data.ptr)
+            relabelled.shared.of(KnownStatistics).found[True, cost] = known.relabelled(
+                data.centred[0], targets(labels[number][:, None]), data.ptr
             )
+            with at_most(1):
+                told = forward_path(
+                    training_data(relabelled), regularization, groups, rules, cost, "statistics"
+                )
+                found[number] = np.array([step.criterion for step in told if isinstance(step, Step)])
 
         share(executor, workers, learn, range(labels.shape[0]))
         return found

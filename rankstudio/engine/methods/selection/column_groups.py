@@ -57,6 +57,11 @@ class ColumnGroups:
         return len(self.groups) == self.of_column.size
 
     @property
+    def joint(self) -> tuple[Columns, ...]:
+        """The groups of several columns."""
+        return tuple(group for group in self.groups if len(group) > 1)
+
+    @property
     def representatives(self) -> Ints:
         """The first column of each group, shape (g,)."""
         return np.array([group[0] for group in self.groups], dtype=np.int64)

@@ -25,11 +25,16 @@ class Room:
     folder : Path, optional
         Where the files are of what does not fit; that of the parsed data by default. They have no names, and
         are gone with the process.
+    unasked : float
+        How many bytes are taken before ``n_bytes`` is asked.
     """
 
-    def __init__(self, n_bytes: Callable[[], float], folder: Path | None = None) -> None:
+    def __init__(
+        self, n_bytes: Callable[[], float], folder: Path | None = None, unasked: float = 0.0
+    ) -> None:
         self.folder = folder
         self._n_bytes = n_bytes
+        self._unasked = unasked
         self._taken = 0
         self._lock = threading.Lock()
 
@@ -40,7 +45,8 @@ class Room:
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
         """Take so many bytes where a share of the room stays free; return whether there was room for them."""
         with self._lock:
-            fits = self._taken + n_bytes + spare * self._whole <= self._whole
+            wanted = self._taken + n_bytes
+            fits = wanted <= self._unasked or wanted + spare * self._whole <= self._whole
             self._taken += n_bytes if fits else 0
             return fits
 

@@ -38,6 +38,7 @@ from rankstudio.engine.support.work import WorkProgress
 
 Data = TypeVar("Data")
 
+_UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
 
 
@@ -93,7 +94,7 @@ class InProcess:
 
     def _shared_room(self, data: TrainingData) -> Room:
         if not data.several:
-            return Room(self._room)
+            return Room(self._room, unasked=_UNASKED)
         # The budget is one of this thread, and those that work on shards would ask for another.
         n_bytes = self._room()
         return Room(lambda: n_bytes)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
-
 import numpy as np
 
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
@@ -28,10 +26,6 @@ class BackFittingSearch(OnDemandSearch):
         Training data.
     regularization : float
         λ > 0.
-    executor : Executor, optional
-        Threads to spread the candidates over; the numbers do not depend on it.
-    workers : int
-        How many threads may work, with the calling one.
 
     Notes
     -----
@@ -39,15 +33,9 @@ class BackFittingSearch(OnDemandSearch):
     entries each: the paper's bound. Besides, O(k³ Q + k² m) for Q queries and m documents.
     """
 
-    def __init__(
-        self,
-        data: SparseQueryData,
-        regularization: float,
-        executor: Executor | None = None,
-        workers: int = 1,
-    ) -> None:
+    def __init__(self, data: SparseQueryData, regularization: float) -> None:
         self._columns = ColumnProducts(data)
-        super().__init__(self._columns, regularization, executor, workers)
+        super().__init__(self._columns, regularization)
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to how the criterion changes with each and no other weight."""

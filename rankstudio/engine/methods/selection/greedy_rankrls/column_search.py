@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,10 @@ from rankstudio.engine.arithmetic.nested_rankrls import factorise
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, Products
-from rankstudio.engine.support.threads import STEADY, share
+from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
 _PARTS = 4  # of the candidates at least, for threads to share
+_MULTIPLICATION = 0.2  # nanoseconds
 _AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go, a megabyte a number
 
 
@@ -27,10 +29,6 @@ class OnDemandSearch:
         Of the training data.
     regularization : float
         λ > 0.
-    executor : Executor, optional
-        Threads to spread the candidates over; the numbers do not depend on it.
-    workers : int
-        How many threads may work, with the calling one.
 
     Notes
     -----
@@ -41,19 +39,11 @@ class OnDemandSearch:
     costs O(Qt²), to know the criterion without each of the t O(Qt³). O(Qk²) memory for k features.
     """
 
-    def __init__(
-        self,
-        products: Products,
-        regularization: float,
-        executor: Executor | None = None,
-        workers: int = 1,
-    ) -> None:
+    def __init__(self, products: Products, regularization: float) -> None:
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products
         self._regularization = regularization
-        self._executor = executor
-        self._workers = workers
         blocks, width = -(-products.n_queries // kernels.BLOCK), kernels.BLOCK
         empty = np.pad(products.labels, (0, blocks * width - products.n_queries)).reshape(blocks, 1, width)
         # Room for the features selected, of which there are none yet; it grows with them.
@@ -74,13 +64,13 @@ class OnDemandSearch:
         count = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
         parts = np.array_split(candidates, count)
         changes = [np.empty(0)] * count
-        with STEADY:
+        with STEADY, self._threads(candidates.size) as (executor, workers):
             compare = self._comparison()
 
             def work(part: int) -> None:
                 changes[part] = compare(parts[part])
 
-            share(self._executor, self._workers, work, range(count))
+            share(executor, workers, work, range(count))
         costs: Floats = self.criterion() + np.concatenate(changes)
         return costs
 
@@ -97,7 +87,7 @@ class OnDemandSearch:
         """Return what the criterion would be without each of the t selected features, shape (t,)."""
         t = len(self.selected)
         partial = np.empty((self._state[-1].shape[0], t))
-        self._share_blocks(lambda first, last: kernels.removals(t, first, last, self._state, partial))
+        self._share_blocks(t, lambda first, last: kernels.removals(t, first, last, self._state, partial))
         costs: Floats = self.criterion() + partial.sum(axis=0)
         return costs
 
@@ -112,18 +102,25 @@ class OnDemandSearch:
             self._make_room(max(8, 2 * t))
         own, total = self._products.keep(feature, t)
         self._share_blocks(
-            lambda first, last: kernels.append(t, own, total, self._regularization, first, last, self._state)
+            1,
+            lambda first, last: kernels.append(t, own, total, self._regularization, first, last, self._state),
         )
         self._left[t, :t] = self._left[:t, t] = total[2:]
         self._left[t, t] = total[0] + self._regularization
         self._right[t] = total[1]
         self.selected = (*self.selected, feature)
 
-    def _share_blocks(self, work: Callable[[int, int], None]) -> None:
-        """Call ``work(first, last)`` for ranges of the blocks of queries, on all threads."""
-        blocks = self._state[-1].shape[0]
-        cuts = np.linspace(0, blocks, min(blocks, 2 * self._workers) + 1).astype(int).tolist()
-        share(self._executor, self._workers, lambda ends: work(*ends), list(pairwise(cuts)))
+    def _share_blocks(self, count: int, work: Callable[[int, int], None]) -> None:
+        """Call ``work(first, last)`` for ranges of the blocks of queries, to do something so many times."""
+        with self._threads(count) as (executor, workers):
+            blocks = self._state[-1].shape[0]
+            cuts = np.linspace(0, blocks, min(blocks, 2 * workers) + 1).astype(int).tolist()
+            share(executor, workers, lambda ends: work(*ends), list(pairwise(cuts)))
+
+    def _threads(self, count: int) -> AbstractContextManager[tuple[Executor | None, int]]:
+        """Provide threads to do so many times what takes O(t²) for each query, where that is worthwhile."""
+        t = len(self.selected) + 1
+        return pool(worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t))
 
     def _make_room(self, capacity: int) -> None:
         """Let the arrays hold so many features."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import several_queries
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
@@ -20,15 +20,11 @@ from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches, Shape
+from rankstudio.engine.methods.selection.greedy_rankrls.path_memory import on_demand_need, path_need
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape, whole_path
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
-
-_MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices by shards may take that much of the disk
 
 
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
@@ -46,9 +42,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
 
-    More than 65,536 documents are learned from by shards, which may be larger than memory, by "auto",
-    "statistics" or "rows"; floating, in groups and by back-fitting only where Gram matrices of the queries
-    take at most eight times as much as the documents. What else there is looks at all documents at once.
+    Only "columns" and "algorithm1" look at all documents at once, and so do floating search, groups and
+    back-fitting where Gram matrices of the queries take more than eight times as much as the documents. What
+    else there is goes by shards, which may be larger than memory.
 
     Parameters
     ----------
@@ -61,13 +57,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     banned : sequence of int, default ()
         0-based columns never to select.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" takes one by the shape of the data. "statistics" works on one Gram
-        matrix a query: O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows"
-        does the same with the rows of those matrices that belong to selected features, O(mn) for each feature
-        that some λ selects, and O(Qnk) memory: better unless k is a good part of n. "algorithm1" is the
-        paper's, O(kmn) for each λ, many times as long. "columns" keeps nothing of a feature that is not
-        selected: O(k² e + k³ Qn) for e entries of X that are not 0, and O(e + k² Q + km) memory. It is the
-        only one for sparse X.
+        All give the same path; "auto" takes "statistics" or "rows" by the shape of the data, or "columns"
+        where few candidates are compared. "statistics" works on one Gram matrix a query: O(mn²) once for all
+        λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" does the same with the rows of those
+        matrices that belong to selected features, O(mn) for each feature that some λ selects, and O(Qnk)
+        memory: better unless k is a good part of n. "algorithm1" is the paper's, O(kmn) for each λ, many
+        times as long. "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e
+        entries of X that are not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
     search : {"forward", "floating"}, default "forward"
         "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
         that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
@@ -173,25 +169,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        from rankstudio.engine.methods.selection.greedy_rankrls.sharded.path_memory import (  # noqa: PLC0415
-            on_demand_need,
-            path_need,
-        )
-
-        k, groups = self.n_steps(shape.n), ColumnGroups.of(shape.n, self.groups)
-        simple = groups.trivial and self._sums_suffice()
-        if shape.sharded and simple:
-            return path_need(shape, k, self.algorithm)
-        if shape.sharded and self._gram_matrices_suffice((shape.m, shape.n, shape.Q), groups):
-            return on_demand_need(shape, groups.greatest(k))
+        groups = ColumnGroups.of(shape.n, self.groups)
+        k = groups.greatest(self.n_steps(shape.n))
         searched = Shape(shape.m, shape.n, shape.Q, k)
-        if self.fitting == "back":
-            return searched.need("columns", shape)
-        most = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
-        few = not simple or searched.few_candidates(most)
-        need = searched.need(self.algorithm, shape, few)
-        other = shape.sharded and self.algorithm not in ("auto", "statistics", "rows")
-        return replace(need, fits="algorithm=auto") if other else need
+        way = self._way(searched, groups, shape.sharded)
+        if way == "forward":
+            return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
+        return on_demand_need(shape, k) if way == "on demand" else searched.need(way, shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
@@ -204,36 +188,51 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(groups)
         cost = self.pair_cost()
         several_queries(data.ptr, type(self).__name__)
-        data = training_data(data)
-        if data.several and groups.trivial and self._sums_suffice():
-            from rankstudio.engine.methods.selection.greedy_rankrls.sharded.sharded_search import (  # noqa: PLC0415 - numba
-                sharded_path,
-            )
+        found = self._path(training_data(data), regularization, groups, rules, cost)
+        yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
 
-            yield from sharded_path(data, regularization, rules, cost, self.algorithm)
-            return
-        shape = *data.X.shape, data.ptr.size - 1
-        if data.several and self._gram_matrices_suffice(shape, groups):
-            from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_search import (  # noqa: PLC0415 - numba
-                on_demand_path,
-            )
+    def _path(
+        self,
+        data: TrainingData,
+        regularization: float,
+        groups: ColumnGroups,
+        rules: Constraints,
+        cost: PairCost,
+    ) -> Iterator[Step | WorkProgress]:
+        """Return the steps of a path in which groups stand for features."""
+        shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
+        sparse, asked = isinstance(data.given, SparseQueryData), (data, regularization, groups, rules, cost)
+        way = "columns" if sparse else self._way(shape, groups, data.several)
+        if way == "forward":
+            from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
 
-            yield from on_demand_path(data, regularization, groups, rules, cost, self.search, self.fitting)
-            return
+            return forward_path(*asked, self.algorithm)
+        if way == "on demand":
+            from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_path import on_demand_path  # noqa: PLC0415
+
+            return on_demand_path(*asked, self.algorithm, self.search, self.fitting)
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
-        with ExitStack() as stack:
-            k = groups.greatest(rules.k)
-            searches = Searches(rows, regularization, k, self.algorithm, stack)
-            if not groups.trivial:
-                found = self._select_groups(searches, groups, rules)
-                yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
-            elif self.fitting == "back":
-                yield from forward(searches.back_fitting(), rules)
-            elif self.search == "forward":
-                yield from forward(searches.forward(rules.n_candidates), rules)
-            else:
-                greedy = forward(searches.forward(), replace(rules, size_penalty=0.0))
-                yield from floating(greedy, searches.floating(), rules)
+        back = self.fitting == "back"
+        return whole_path(rows, regularization, groups, rules, self.algorithm, self.search, back)
+
+    def _way(self, shape: Shape, groups: ColumnGroups, several: bool) -> str:
+        """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
+
+        Columns are fastest where few candidates are compared, or all by back-fitting, and have to be in
+        memory: several shards go other ways as long as there are some.
+        """
+        if self.algorithm in ("columns", "algorithm1"):
+            return self.algorithm
+        gram_matrices = shape.by_gram_matrices(self.algorithm)
+        if self.fitting == "back":
+            return "on demand" if several and gram_matrices else "columns"
+        if self.search == "floating" or not groups.trivial:
+            simple = self.search == "forward" and gram_matrices
+            return "forward" if simple else "on demand" if gram_matrices else "columns"
+        most = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
+        if self.algorithm == "rows" or not shape.few_candidates(most):
+            return "forward"
+        return "on demand" if gram_matrices else "forward" if several else "columns"
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)
@@ -251,27 +250,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """RankRLS with the same loss."""
         loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting}
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
-
-    def _sums_suffice(self) -> bool:
-        """Tell whether the parameters ask for a path that needs no more of its queries than sums."""
-        exact = self.search == "forward" and self.fitting == "pre"
-        return exact and self.algorithm in ("auto", "statistics", "rows")
-
-    def _gram_matrices_suffice(self, shape: tuple[int, int, int], groups: ColumnGroups) -> bool:
-        """Tell whether Gram matrices of the queries are all that a path needs, and are not too large."""
-        m, n, Q = shape
-        others = self.fitting == "back" or self.search == "floating" or not groups.trivial
-        return others and self.algorithm in ("auto", "statistics") and Q * (n + 1) <= _MOST_STATISTICS * m
-
-    def _select_groups(
-        self, searches: Searches, groups: ColumnGroups, rules: Constraints
-    ) -> Iterator[Step | WorkProgress]:
-        """Yield the steps of a search whose features are groups."""
-        if self.search == "forward":
-            yield from forward(searches.joint(groups), rules)
-        else:
-            greedy = forward(searches.joint(groups), replace(rules, size_penalty=0.0))
-            yield from floating(greedy, GroupSearch(searches.floating(), groups), rules)
 
     def rules(self, groups: ColumnGroups) -> Constraints:
         """Check the parameters, and that they go together; return what may be selected."""

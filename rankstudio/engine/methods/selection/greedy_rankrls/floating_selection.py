@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -25,14 +25,26 @@ class FloatingSearch(Search, Protocol):
         """Make another selection the present one."""
 
 
-def floating(
-    greedy: Iterator[Step | WorkProgress], search: FloatingSearch, rules: Constraints
-) -> Iterator[Step | WorkProgress]:
+def greedy_steps(
+    path: Iterator[Step | WorkProgress], rules: Constraints
+) -> Generator[WorkProgress, None, list[Step]]:
+    """Return the steps of a greedy path, with its signs of life and one for each step."""
+    steps: list[Step] = []
+    for told in path:
+        if isinstance(told, Step):
+            steps.append(told)
+            yield WorkProgress("greedy search", told.number / rules.k)
+        else:
+            yield told
+    return steps
+
+
+def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
     Parameters
     ----------
-    greedy : iterator of Step or WorkProgress
+    greedy : list of Step
         The greedy path under the same rules, one step a size.
     search : FloatingSearch
         With nothing selected.
@@ -62,12 +74,7 @@ def floating(
 
     Each set found costs the search O(t) selections and the criteria of all additions and removals once.
     """
-    best: list[Step] = []
-    for told in greedy:
-        if isinstance(told, Step):
-            best.append(told)
-            yield WorkProgress("greedy search", told.number / rules.k)
-    sets = _BestSets(best, search, rules)
+    sets = _BestSets(greedy, search, rules)
     size = reached = max(1, len(rules.pinned))
     while size <= sets.most:
         reached = max(reached, size)

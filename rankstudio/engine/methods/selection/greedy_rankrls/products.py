@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.query_data import QueryStatistics
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
@@ -88,20 +87,6 @@ class GramProducts:
             return out
 
         return changes
-
-
-class StatisticsProducts(GramProducts):
-    """Products that are looked up in the statistics of training data.
-
-    Parameters
-    ----------
-    statistics : QueryStatistics
-        Of the training data.
-    """
-
-    def __init__(self, statistics: QueryStatistics) -> None:
-        gram = statistics.in_blocks(kernels.BLOCK)
-        super().__init__(gram, statistics.total, statistics.n_queries)
 
 
 class ColumnProducts:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Searches
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import on_demand_search
 
 
 def swap_criteria(
@@ -44,15 +42,14 @@ def swap_criteria(
     feature, O(Qk⁴ + Qck³) together from Gram matrices of Q queries.
     """
     swapped, without = np.empty((len(selected), candidates.size)), np.empty(len(selected))
-    with ExitStack() as stack:
-        search = Searches(data, regularization, max(1, len(selected)), "auto", stack).floating()
-        search.move_to(selected)
-        criterion = search.criterion()
-        # From the last to the first: what stands before the feature stays where it is.
-        for place in reversed(range(len(selected))):
-            search.move_to(selected[:place] + selected[place + 1 :])
-            without[place] = search.criterion()
-            swapped[place] = search.costs(candidates)
+    search = on_demand_search(data, regularization, max(1, len(selected)))
+    search.move_to(selected)
+    criterion = search.criterion()
+    # From the last to the first: what stands before the feature stays where it is.
+    for place in reversed(range(len(selected))):
+        search.move_to(selected[:place] + selected[place + 1 :])
+        without[place] = search.criterion()
+        swapped[place] = search.costs(candidates)
     return criterion, swapped, without
 
 
@@ -83,22 +80,20 @@ def group_swap_criteria(
     joint = [len(group) > 1 for group in groups.groups]
     outside = [group for group in range(len(joint)) if group not in inside]
     swapped: dict[tuple[int, int], float] = {}
-    with ExitStack() as stack:
-        features = Searches(data, regularization, data.X.shape[1], "auto", stack).floating()
-        search = GroupSearch(features, groups)
-        search.move_to(inside)
-        criterion = search.criterion()
-        for place in reversed(range(len(inside))):
-            removed = inside[place]
-            added = [group for group in outside if joint[removed] or joint[group]]
-            if added:
-                search.move_to(inside[:place] + inside[place + 1 :])
-                costs = search.costs(np.array(added, dtype=np.int64)).tolist()
-                swapped |= {(removed, group): cost for group, cost in zip(added, costs, strict=True)}
+    search = GroupSearch(on_demand_search(data, regularization, data.X.shape[1]), groups)
+    search.move_to(inside)
+    criterion = search.criterion()
+    for place in reversed(range(len(inside))):
+        removed = inside[place]
+        added = [group for group in outside if joint[removed] or joint[group]]
+        if added:
+            search.move_to(inside[:place] + inside[place + 1 :])
+            costs = search.costs(np.array(added, dtype=np.int64)).tolist()
+            swapped |= {(removed, group): cost for group, cost in zip(added, costs, strict=True)}
     return criterion, swapped
 
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
-    """Estimate how long `swap_criteria` takes on one thread, as `Shape` estimates searches."""
+    """Estimate how long `swap_criteria` takes on one thread."""
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)

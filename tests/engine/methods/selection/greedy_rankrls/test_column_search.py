@@ -1,7 +1,6 @@
 """The search that keeps nothing of its candidates, against retraining: additions, removals, other sets."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,12 +12,21 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, group_sparse
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, StatisticsProducts
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import gram_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, GramProducts
+from rankstudio.engine.support import threads
 
-Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], StatisticsProducts | ColumnProducts]
+Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], GramProducts | ColumnProducts]
+
+
+def gram_products(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GramProducts:
+    data = group(X, y, qid)
+    known = gram_statistics(data)
+    return GramProducts(known.gram, known.total, data.ptr.size - 1)
+
 
 PRODUCTS: dict[str, Maker] = {
-    "statistics": lambda X, y, qid: StatisticsProducts(group(X, y, qid).statistics),
+    "statistics": gram_products,
     "dense columns": lambda X, y, qid: ColumnProducts(SparseQueryData.of(group(X, y, qid))),
     "sparse columns": lambda X, y, qid: ColumnProducts(group_sparse(scipy.sparse.csr_array(X), y, qid)),
 }
@@ -92,14 +100,17 @@ def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(kin
 
 @EVERY_KIND
 def test_numbers_do_not_depend_on_threads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankstudio.engine.methods.selection.greedy_rankrls.column_search._AT_ONCE", 200)
     rng = np.random.default_rng(3)
     X, y, qid = rng.random((200, 30)), rng.random(200), np.repeat(np.arange(40), 5)
-    alone = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0)
-    with ThreadPoolExecutor(3) as executor:
-        together = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0, executor, 3)
-        for search in (alone, together):
+    module = "rankstudio.engine.methods.selection.greedy_rankrls.column_search"
+    monkeypatch.setattr(f"{module}._AT_ONCE", 200)
+    monkeypatch.setattr(f"{module}.worthwhile", lambda *_: True)
+    candidates, found = np.arange(4, 30), []
+    for count in (1, 3):
+        search = OnDemandSearch(PRODUCTS[kind](X, y, qid), 1.0)
+        with threads.at_most(count):
             search.move_to((3, 1))
-        candidates = np.arange(4, 30)
-        assert (alone.costs(candidates) == together.costs(candidates)).all()
-        assert alone.costs(candidates[:0]).shape == together.costs(candidates[:0]).shape == (0,)
+            found.append((search.costs(candidates), search.removals()))
+            assert search.costs(candidates[:0]).shape == (0,)
+    for alone, together in zip(*found, strict=True):
+        assert (alone == together).all()

@@ -1,7 +1,4 @@
-"""Rows of the Gram matrices of queries: those of whole matrices, whether kept or not, by any threads."""
-
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+"""What one shard keeps for all λ: statistics of its queries, and rows of their Gram matrices."""
 
 import numpy as np
 import pytest
@@ -9,25 +6,28 @@ from hypothesis import given
 from strategies import Problem, problems
 
 from rankstudio.engine import GreedyRankRLS
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.methods.selection.greedy_rankrls import search_choice
+from rankstudio.engine.methods.selection.greedy_rankrls import forward_work
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.gram_rows import (
-    ComputedGramRows,
-    Each,
-    GramRow,
-    WholeGramRows,
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (
+    GreedyWork,
+    KnownStatistics,
+    Statistics,
+    TotalRow,
+    gram_statistics,
+    statistics_of,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.statistics_search import LeaveQueryOutSearch
+from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.steps import Step
 
 
-def in_one_go(blocks: int) -> Each:
-    return lambda work: work(0, blocks)
+def scratch() -> Scratch:
+    return Scratch(Room(lambda: 1e9))
 
 
-def of_queries(row: GramRow, n: int) -> np.ndarray:
-    return row.gram[:, row.place, :n]
+def without_matrices(data: QueryData, by_blocks: bool) -> Statistics:
+    return statistics_of(data, PairCost(), False, by_blocks, scratch())
 
 
 def random_data() -> QueryData:
@@ -41,81 +41,74 @@ def random_data() -> QueryData:
 
 
 @given(problems())
-def test_computed_rows_are_those_of_whole_matrices(problem: Problem) -> None:
+def test_statistics_and_computed_rows_are_those_of_whole_matrices(problem: Problem) -> None:
     data = group(problem.X, problem.y, problem.qid)
-    n = data.X.shape[1]
-    whole, computed = WholeGramRows(data.statistics), ComputedGramRows(data, 1e6)
-    within = {"rtol": 1e-12, "atol": 1e-13 * float(np.abs(data.statistics.gram).max())}
-    for name in ("squares", "rights", "labels", "total"):
-        np.testing.assert_allclose(getattr(computed, name), getattr(whole, name), **within)
-    assert (computed.informative == whole.informative).all()
-    each = in_one_go(computed.labels.shape[0])
-    for feature in range(n):
-        first, second = whole.row(feature, each), computed.row(feature, each)
-        np.testing.assert_allclose(of_queries(second, n), of_queries(first, n), **within)
-        np.testing.assert_allclose(second.total, first.total, **within)
+    n, whole = data.X.shape[1], gram_statistics(data)
+    within = {"rtol": 1e-12, "atol": 1e-13 * float(np.abs(whole.gram).max())}
+    for by_blocks in (False, True):
+        fresh = QueryData(data.X, data.y, data.ptr)
+        computed = without_matrices(fresh, by_blocks)
+        for one, other in zip(computed.known, whole.known, strict=True):
+            np.testing.assert_allclose(one, other, **within)
+        for ends in (np.diagonal, lambda total: total[n]):
+            np.testing.assert_allclose(ends(computed.total), ends(whole.total), **within)
+        state = GreedyWork(1.0, n, False, PairCost(), by_blocks).begin(fresh, scratch())
+        for feature in range(n):
+            (row,) = state.step(fresh, TotalRow(feature))
+            np.testing.assert_allclose(row, whole.total[feature, :n], **within)
+            assert (feature in computed.rows) is not by_blocks
 
 
 def test_queries_that_fill_the_last_block_up_count_nothing() -> None:
     data = random_data()
-    rows = ComputedGramRows(data, 0.0)
     empty = -(-75 // BLOCK) * BLOCK - 75
     assert empty > 0
-    for array in (rows.squares, rows.rights, rows.labels, of_queries(rows.row(2, in_one_go(3)), 9)):
-        assert (array[-1, ..., -empty:] == 0).all()
-
-
-def paths(data: QueryData) -> Iterator[Step]:
-    for regularization in (1.0, 64.0, 0.125, 1.0):
-        method = GreedyRankRLS(n_features_to_select=5, regularization=regularization, algorithm="rows")
-        yield from method.work(data)
+    for statistics in (gram_statistics(data), without_matrices(data, False)):
+        for array in statistics.known:
+            assert (array[-1, ..., -empty:] == 0).all()
+    assert (gram_statistics(data).gram[-1, ..., -empty:] == 0).all()
 
 
 @pytest.mark.parametrize("kept", [0, 2, 9])
 def test_paths_have_the_same_bits_however_many_rows_are_kept(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bytes_of_row = 8 * 3 * BLOCK * 9
-    monkeypatch.setattr(search_choice, "_ROOM", kept * bytes_of_row + 1.0)
+    monkeypatch.setattr(forward_work, "KEPT_ROWS", kept * 8 * 3 * BLOCK * 9 + 1.0)
     data = random_data()
-    for shared, (regularization, number) in zip(
-        paths(data), ((value, step) for value in (1.0, 64.0, 0.125, 1.0) for step in range(5)), strict=True
-    ):
+    for regularization in (1.0, 64.0, 0.125, 1.0):
         method = GreedyRankRLS(n_features_to_select=5, regularization=regularization, algorithm="rows")
-        alone = list(method.work(random_data()))[number]
-        assert shared.selected == alone.selected
-        assert shared.criterion == alone.criterion
-        assert (shared.coef == alone.coef).all()
-        np.testing.assert_array_equal(shared.candidates, alone.candidates)
-    computed = data.shared.of(search_choice.KeptForSearches).rows
-    assert computed is not None
-    rows = computed._kept
-    assert len(rows) <= kept
-    assert sum(row.gram.nbytes for row in rows.values()) <= kept * bytes_of_row
+        for shared, alone in zip(method.work(data), method.work(random_data()), strict=True):
+            assert isinstance(shared, Step)
+            assert isinstance(alone, Step)
+            assert shared.selected == alone.selected
+            assert shared.criterion == alone.criterion
+            assert (shared.coef == alone.coef).all()
+            np.testing.assert_array_equal(shared.candidates, alone.candidates)
+    (known,) = data.shared.of(KnownStatistics).found.values()
+    assert len(known.rows) <= kept
+    assert bool(known.rows) is (kept > 0)
 
 
-def test_a_row_is_computed_once_for_all_lambda() -> None:
+def test_a_row_is_computed_once_for_all_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
     data, asked = random_data(), []
-    rows = ComputedGramRows(data, 1e6)
+    compute = forward_work.products
 
-    def each(work):  # type: ignore[no-untyped-def]
-        asked.append(work)
-        work(0, 3)
+    def products(*arguments):  # type: ignore[no-untyped-def]
+        asked.append(arguments[2])
+        compute(*arguments)
 
-    for _ in range(3):
-        for feature in (2, 5):
-            rows.row(feature, each)
-    assert len(asked) == 2
+    monkeypatch.setattr(forward_work, "products", products)
+    for regularization in (0.5, 2.0, 8.0):
+        list(GreedyRankRLS(2, regularization, pinned=(2, 5), algorithm="rows").work(data))
+    assert asked == [2, 2, 2, 5, 5, 5]  # three blocks each
 
 
-def test_rows_do_not_depend_on_threads() -> None:
-    data = random_data()
-    alone = LeaveQueryOutSearch(ComputedGramRows(data, 0.0), 0.5, 4)
-    with ThreadPoolExecutor(3) as executor:
-        together = LeaveQueryOutSearch(ComputedGramRows(data, 0.0), 0.5, 4, executor, 3)
-        for feature in (2, 7, 0, 5):
-            for search in (alone, together):
-                search.select(feature)
-            left = np.setdiff1d(np.arange(9), alone.selected)
-            assert (alone.costs(left) == together.costs(left)).all()
-            assert (alone.weights() == together.weights()).all()
+def test_other_labels_share_the_matrices_of_the_features() -> None:
+    data, rng = random_data(), np.random.default_rng(0)
+    shuffled = np.concatenate([rng.permutation(part) for part in np.split(data.y, data.ptr[1:-1])])
+    other = QueryData(data.X, shuffled, data.ptr)
+    known = gram_statistics(data).relabelled(data.centred[0], other.centred[1][:, None], data.ptr)
+    expected = gram_statistics(other)
+    for one, two in zip(known.known, expected.known, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(known.total, expected.total, rtol=1e-10, atol=1e-10)

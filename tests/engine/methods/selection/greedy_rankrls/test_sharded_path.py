@@ -20,7 +20,7 @@ from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.errors import OutOfMemoryError
-from rankstudio.engine.methods.selection.greedy_rankrls.sharded import sharded_search
+from rankstudio.engine.methods.selection.greedy_rankrls import forward_path
 from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory, threads
@@ -40,9 +40,7 @@ def path(data: Any, k: int | None = None, regularization: float = 1.0, **paramet
 @contextmanager
 def delayed(delay: int) -> Iterator[None]:
     """Have shards keep so many steps, whatever the shape of the data."""
-    with patch.object(
-        sharded_search, "delay", lambda n, k, whole: min(delay, k) if whole or not delay else k
-    ):
+    with patch.object(forward_path, "delay", lambda n, k, whole: min(delay, k) if whole or not delay else k):
         yield
 
 
@@ -163,7 +161,7 @@ def test_memory_disk_and_threads_give_the_same_bits(algorithm: str, delay: int, 
 
 @pytest.mark.parametrize(("k", "whole", "delay"), [(67, True, 0), (68, True, 16), (136, False, 136)])
 def test_systems_are_solved_where_few_features_are_selected(k: int, whole: bool, delay: int) -> None:
-    assert sharded_search.delay(136, k, whole) == delay
+    assert forward_path.delay(136, k, whole) == delay
 
 
 def test_what_one_setting_found_out_gives_another_the_same_bits() -> None:

@@ -1,28 +1,23 @@
-"""What floating search, groups and back-fitting do on one shard: the searches in memory, on its queries."""
+"""Floating search, large groups and back-fitting on one shard: a search on demand among its queries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import Totals, statistics_of
 from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.products import Comparison, GramProducts
-from rankstudio.engine.methods.selection.greedy_rankrls.sharded.shard_work import centred_blocks
 from rankstudio.engine.methods.shards.scratch import Scratch
-
-
-@dataclass(frozen=True)
-class GramTotal:
-    """Asks for [X^ y^]'[X^ y^], shape (n + 1, n + 1)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +45,7 @@ class Compare:
     removals: bool = False
 
 
-Message = GramTotal | Begin | Compare
+Message = Totals | Begin | Compare
 
 
 @dataclass(frozen=True)
@@ -68,6 +63,8 @@ class OnDemandWork:
     back : bool
         Whether candidates are judged by back-fitting.
     cost : PairCost
+    by_blocks : bool
+        As of :class:`GreedyWork`.
     """
 
     replayed: ClassVar[bool] = True
@@ -77,16 +74,10 @@ class OnDemandWork:
     capacity: int
     back: bool
     cost: PairCost
+    by_blocks: bool
 
     def begin(self, data: QueryData, scratch: Scratch) -> OnDemandState:  # noqa: D102 - of the protocol
         return OnDemandState(self, data, scratch)
-
-
-@dataclass
-class _Grams:
-    """The Gram matrices of a shard's queries by the cost, which every λ needs."""
-
-    by_cost: dict[PairCost, Floats] = field(default_factory=dict)
 
 
 class OnDemandState:
@@ -94,18 +85,16 @@ class OnDemandState:
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         self._work, self._scratch = work, scratch
-        known = data.shared.of(_Grams).by_cost
-        if work.cost not in known:
-            known[work.cost] = _gram_blocks(data, work.cost, scratch)
-        self._gram = known[work.cost]
-        scratch.share(self._gram)
+        self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
         match message:
-            case GramTotal():
-                return (self._gram.sum(axis=0).sum(axis=-1),)
+            case Totals():
+                return (self._statistics.total,)
             case Begin(total):
-                self._search = self._group_search(GramProducts(self._gram, total, data.ptr.size - 1))
+                self._search = self._group_search(
+                    GramProducts(self._statistics.gram, total, data.ptr.size - 1)
+                )
                 return (np.array([self._search.criterion()]),)
             case Compare(selected, candidates, removals):
                 search = self._search
@@ -163,15 +152,3 @@ class _BackFitting(_OnScratch):
             return out
 
         return changes
-
-
-def _gram_blocks(data: QueryData, cost: PairCost, scratch: Scratch) -> Floats:
-    """Return [X^ y^]'[X^ y^] of the queries, (blocks, n + 1, n + 1, BLOCK)."""
-    width, blocks = data.X.shape[1] + 1, -(-(data.ptr.size - 1) // BLOCK)
-    out = scratch.lasting(blocks, width, width, BLOCK)
-    grams = np.empty((BLOCK, width, width))
-    for block, (X, y, ptr) in zip(out, centred_blocks(data, cost), strict=True):
-        found = query_grams(X, y, ptr, grams[: ptr.size - 1])
-        block[..., : ptr.size - 1] = np.moveaxis(found, 0, -1)
-        block[..., ptr.size - 1 :] = 0.0
-    return out

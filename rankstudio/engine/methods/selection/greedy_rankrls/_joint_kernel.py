@@ -1,60 +1,49 @@
-"""Compiled inner loops for groups of features on the state of :mod:`_statistics_kernel`.
+"""Compiled inner loops for groups of features that are compared as a whole.
 
-Beside that state, each pair of features of one group has two numbers in every held-out query, which follow
-each selected feature: the entry of the Schur complement of T_q + λI, and the product of the residualised
-held-out features. With them the criterion of a whole group is a system of the group's size.
+Beside the state of :mod:`_statistics_kernel`, each pair of features of one group has two numbers in every
+held-out query, which follow each selected feature: the entry of the Schur complement of T_q + λI, and the
+product of the residualised held-out features. These are S and V of :mod:`_delayed_kernel`, whose γ, d and
+pivots they follow by. With them the criterion of a whole group is a system of the group's size.
 
-The features of groups are listed group by group: those of group g are ``starts[g]`` … ``starts[g + 1] - 1``.
-The pairs of a group begin at ``pairs[g]``, in the order (1, 0), (2, 0), (2, 1), ….
+The features of groups are listed group by group: those of group g are ``members`` from ``starts[g]`` to
+``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the order (1, 0), (2, 0), (2, 1), ….
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, History, State
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls._delayed_kernel import Delayed
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 
 @fused
 def follow(
-    t: int,
-    places: Ints,
+    h: int,
+    left: Bools,
+    members: Ints,
     starts: Ints,
     pairs: Ints,
-    first: int,
-    last: int,
-    history: History,
+    delayed: Delayed,
     joint: Floats,
     products: Floats,
-    work: Floats,
 ) -> None:
-    """Let the pairs of blocks first … last - 1 follow the t-th selected feature (from 0).
-
-    ``places`` says where each listed feature stands among those left, -1 for a selected one. ``work``
-    (listed features, BLOCK) is space to work in.
-    """
-    rows, dots, cross, pivots = history
-    for k in range(first, last):
-        for m in range(places.shape[0]):
-            if places[m] >= 0:  # v_m'u_t, before u_t was taken out of v_m
-                for i in range(BLOCK):
-                    work[m, i] = dots[k, places[m], t, i]
-                for a in range(t):
-                    for i in range(BLOCK):
-                        work[m, i] -= cross[k, t, a, i] * rows[k, places[m], a, i]
+    """Let the pairs of features that are ``left`` follow the selected feature whose step is kept as ``h``."""
+    rows, halves, pivots = delayed
+    for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
             pair = pairs[g]
             for m in range(starts[g], starts[g + 1]):
                 for c in range(starts[g], m):
-                    one, other = places[m], places[c]
-                    if one >= 0 and other >= 0:
+                    one, other = members[m], members[c]
+                    if left[one] and left[other]:
                         for i in range(BLOCK):
-                            gamma, second = rows[k, one, t, i], rows[k, other, t, i]
-                            joint[k, pair, i] -= gamma * second * pivots[k, t, i]
+                            gamma, second = rows[k, one, h, i], rows[k, other, h, i]
+                            joint[k, pair, i] -= gamma * second * pivots[k, h, i]
                             products[k, pair, i] -= (
-                                gamma * work[c, i] + second * work[m, i] - gamma * second * cross[k, t, t, i]
+                                gamma * halves[k, other, h, i] + second * halves[k, one, h, i]
                             )
                     pair += 1
 
@@ -62,12 +51,10 @@ def follow(
 @fused
 def costs(
     wanted: Ints,
-    places: Ints,
+    members: Ints,
     starts: Ints,
     pairs: Ints,
     regularization: float,
-    first: int,
-    last: int,
     state: State,
     joint: Floats,
     products: Floats,
@@ -75,16 +62,16 @@ def costs(
     beta: Floats,
     partial: Floats,
 ) -> None:
-    """Sum over each of blocks first … last - 1 what the criterion would be with each wanted group added.
+    """Sum over each block what the criterion would be with each wanted group added: (blocks, groups).
 
     ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are space to work in, for groups of at most s features.
     """
-    for k in range(first, last):
-        for position in range(wanted.shape[0]):
-            g = wanted[position]
-            group = places[starts[g] : starts[g + 1]]
+    for k in range(partial.shape[0]):
+        for place in range(wanted.shape[0]):
+            g = wanted[place]
+            group = members[starts[g] : starts[g + 1]]
             _learn(k, group, pairs[g], regularization, state, joint, factor, beta)
-            partial[k, position] = _cost(k, group, pairs[g], state, products, beta)
+            partial[k, g] = _cost(k, group, pairs[g], state, products, beta)
 
 
 @fused_inlined
@@ -98,7 +85,7 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Factorise the Schur complement of the features at some places, and solve for their weights."""
+    """Factorise the Schur complement of some features, and solve for their weights."""
     pivot, right = state[0], state[1]
     size = group.shape[0]
     for a in range(size):
@@ -132,7 +119,7 @@ def _learn(
 
 @fused_inlined
 def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats) -> float:
-    """Sum over a block what the criterion would be with the weights of the features at some places."""
+    """Sum over a block what the criterion would be with the weights of some features."""
     ev, vv, ee = state[2], state[3], state[4]
     cost: float = 0.0
     for i in range(BLOCK):

@@ -1,14 +1,16 @@
-"""What the greedy path over shards needs of memory, and which statistics it keeps."""
+"""What greedy paths need of memory, and which statistics they keep."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need, whole_need
 
-_MOST_STATISTICS = 2  # times the documents' numbers: Gram matrices may take that much
 _DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
-_MOST_FEATURES = 16  # times k: with more, the rows of k of them are computed sooner than whole Gram matrices
+KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
+# Whole Gram matrices may take so many times the documents' numbers where there are so many times k features:
+# with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
+_WHOLE = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
@@ -16,8 +18,8 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    small = Q * (n + 1) <= _MOST_STATISTICS * m and n <= _MOST_FEATURES * k
-    return "statistics" if small else "rows"
+    whole = any(Q * (n + 1) <= most * m and n <= features * k for most, features in _WHOLE)
+    return "statistics" if whole else "rows"
 
 
 def delay(n: int, k: int, whole: bool) -> int:
@@ -36,14 +38,22 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
 
     Of each query 2n + 1 numbers last for all λ, and n² more by statistics; 4n + 1 are for one λ, and what is
     kept of the selected features: see
-    :mod:`rankstudio.engine.methods.selection.greedy_rankrls.sharded.selected_rows`.
+    :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
-    n, Q = shape.n, shape.Q
-    kept = kept_statistics(algorithm, (shape.m, n, Q), k)
+    m, n, Q = shape.m, shape.n, shape.Q
+    kept = kept_statistics(algorithm, (m, n, Q), k)
     whole = kept == "statistics"
-    lasting = NUMBER * Q * (2 * n + 1 + (n**2 if whole else 0))
+    lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if whole else 0))
     states = NUMBER * Q * (4 * n + 1 + _selected(n, k, whole))
-    return replace(shard_need(shape, 0.5, states, lasting), algorithm=kept)
+    made = NUMBER * Q * (n + 1) ** 2 if whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
+    return replace(_need(shape, states, lasting, made), algorithm=kept)
+
+
+def _need(shape: DataShape, states: float, lasting: float, made: float) -> MemoryNeed:
+    """Return what is needed; one shard keeps centred documents and so many bytes that are made of them."""
+    if shape.sharded:
+        return shard_need(shape, 0.5, states, lasting)
+    return replace(whole_need(shape).plus(made), states=states, lasting=lasting)
 
 
 def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
@@ -53,7 +63,7 @@ def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
-    return replace(shard_need(shape, 0.5, states, lasting), algorithm="statistics")
+    return replace(_need(shape, states, lasting, lasting), algorithm="statistics")
 
 
 def _selected(n: int, k: int, whole: bool) -> float:

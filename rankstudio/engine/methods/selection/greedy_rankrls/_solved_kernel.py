@@ -1,7 +1,7 @@
-"""Compiled inner loops of greedy RankRLS on one shard: the steps of `_statistics_kernel` without a history.
+"""Compiled inner loops of greedy RankRLS on one shard where few features are selected: by systems.
 
-What `_statistics_kernel` keeps for each query and each feature left, two numbers a step, follows from the
-rows of the queries' Gram matrices that belong to the selected features, A. With b the next one, for each q
+Two numbers a step could be kept for each query and each feature left; they follow from the rows of the
+queries' Gram matrices that belong to the selected features, A. With b the next one, for each q
 
     z = (T_q[A, A] + λI)^-1 T_q[A, b]       so that u_b = X^_q[:, b] - X^_q[:, A] z is what is new of it
     c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
@@ -206,7 +206,7 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
 
 @fused
 def side_by_side(grams: Floats, out: Floats) -> None:
-    """Write the Gram matrices (queries, n + 1, n + 1) of a block beside each other, (n, n, BLOCK).
+    """Write the Gram matrices (queries, n, n) of a block beside each other, (n, n, BLOCK).
 
     Where there are fewer queries, the others are of no documents.
     """

@@ -1,30 +1,23 @@
-"""Floating search, groups and back-fitting over shards: each comparison is a sum of what shards find."""
+"""Floating search, large groups and back-fitting: each comparison is a sum of what shards find."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating
+from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating, greedy_steps
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import WHAT, forward_path, totals
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.sharded.on_demand_work import (
-    Begin,
-    Compare,
-    GramTotal,
-    OnDemandWork,
-)
+from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_work import Begin, Compare, OnDemandWork
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
-
-_WHAT = "comparing features"
 
 
 def on_demand_path(
@@ -33,10 +26,11 @@ def on_demand_path(
     groups: ColumnGroups,
     rules: Constraints,
     cost: PairCost,
+    algorithm: str,
     search: str,
     fitting: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path of groups, forward or floating, and signs of life in between.
+    """Yield the steps of a path in which groups stand for features, and signs of life in between.
 
     Parameters
     ----------
@@ -48,6 +42,8 @@ def on_demand_path(
     rules : Constraints
         Of groups.
     cost : PairCost
+    algorithm : str
+        Of the greedy path that floating search begins with.
     search : {"forward", "floating"}
     fitting : {"pre", "back"}
 
@@ -56,33 +52,21 @@ def on_demand_path(
     With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
     or of their disks. A step with t features selected takes O(Qnt²), floating one or two for each set.
     """
-    work = OnDemandWork(regularization, groups.groups, groups.greatest(rules.k), fitting == "back", cost)
+    greedy: list[Step] = []
+    if search == "floating":
+        without = replace(rules, size_penalty=0.0)
+        found = forward_path(data, regularization, groups, without, cost, algorithm)
+        greedy = yield from greedy_steps(found, rules)
+    capacity = groups.greatest(rules.k)
+    work = OnDemandWork(regularization, groups.groups, capacity, fitting == "back", cost, data.several)
     with data.session(work) as session:
-        total = yield from once(data.shared.of(_Totals).by_cost, cost, _total(session))
-        (criterion,) = yield from session.sum(Begin(total), _WHAT)
-        of_groups = ShardedGroupSearch(session, total, float(criterion[0]), regularization, groups)
-        if search == "forward":
-            found = forward(of_groups, rules)
-        else:
-            greedy = forward(of_groups, replace(rules, size_penalty=0.0))
-            found = floating(greedy, of_groups, rules)
-        for told in found:
-            yield told if groups.trivial or not isinstance(told, Step) else groups.by_column(told)
+        total = yield from totals(session, data, True, cost)
+        (criterion,) = yield from session.sum(Begin(total), WHAT)
+        of_groups = OnDemandGroups(session, total, float(criterion[0]), regularization, groups)
+        yield from floating(greedy, of_groups, rules) if greedy else forward(of_groups, rules)
 
 
-@dataclass
-class _Totals:
-    """[X^ y^]'[X^ y^] of some data by the cost, which every λ needs."""
-
-    by_cost: dict[PairCost, Floats] = field(default_factory=dict)
-
-
-def _total(session: ShardSession) -> Generator[WorkProgress, None, Floats]:
-    (total,) = yield from session.sum(GramTotal(), "adding up products of features")
-    return total
-
-
-class ShardedGroupSearch:
+class OnDemandGroups:
     """Leave-query-out criterion with a group added to a selection, or with one taken out of it.
 
     It is a :class:`FloatingSearch` of groups.
@@ -133,7 +117,7 @@ class ShardedGroupSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group, giving a sign of life a shard."""
         self.move_to((*self.selected, feature))
-        sums = yield from self._session.sum(Compare(self.selected, _NONE), _WHAT)
+        sums = yield from self._session.sum(Compare(self.selected, _NONE), WHAT)
         self._criterion = float(sums[0][0])
 
     def move_to(self, selected: tuple[int, ...]) -> None:
@@ -151,7 +135,7 @@ class ShardedGroupSearch:
         return coef
 
     def _ask(self, message: Compare) -> Sums:
-        sums = finish(self._session.sum(message, _WHAT))
+        sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])
         return sums
 

@@ -1,1 +1,0 @@
-"""Greedy RankRLS by sums over shards: the statistics of queries stay where their documents are."""
