@@ -57,6 +57,7 @@ THOROUGH = tuple(
         "cli/commands/test_reproduce_thesis.py",
         "cli/test_batch_runner.py",
         "cli/test_help.py",
+        "cli/test_interruption.py",
         "cli/test_interrupts.py",
         "cli/test_mlflow_log.py",
         "cli/test_standard_streams.py",
@@ -77,11 +78,26 @@ THOROUGH = tuple(
         "engine/published/test_greedy_rankrls_paper.py",
         "engine/published/test_published_averages.py",
         "engine/support/test_compilation.py",
+        "ui/compare/test_choices_in_the_window.py",
+        "ui/compare/test_run_removal.py",
         "ui/export/test_what_leaves_runs_again.py",
+        "ui/features/test_substitutes_in_the_window.py",
+        "ui/lab/test_own_data.py",
+        "ui/language/test_german_window.py",
+        "ui/model/test_execution_backend.py",
         "ui/select/test_left_out_on_demand.py",
+        "ui/select/test_permutation_band.py",
+        "ui/study/test_study_failures.py",
+        "ui/study/test_waiting_runs.py",
         "ui/style/test_theme_of_pages.py",
         "ui/test_app.py",
+        "ui/test_data_from_disk.py",
+        "ui/test_full_disk.py",
+        "ui/test_many_folds.py",
         "ui/test_methods_in_the_window.py",
+        "ui/test_preparation.py",
+        "ui/test_second_thoughts.py",
+        "ui/test_what_is_shown_belongs_together.py",
         "ui/walks/test_at_twice_the_size.py",
         "ui/walks/test_by_keyboard.py",
         "ui/walks/test_by_mouse.py",
@@ -111,7 +127,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
     )
     parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
-    parser.addoption("--slowest", type=Path, metavar="FILE", help="write the 100 slowest tests to a file")
+    parser.addoption(
+        "--slowest", type=Path, metavar="FILE", help="write the slowest files and tests to a file"
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -126,13 +144,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _write_slowest(path: Path, reports: Iterable[object]) -> None:
-    """Write how long the 100 slowest tests took, with what was set up for them; all of them first."""
+    """Write how long all tests, the 40 slowest files and the 100 slowest tests took, with what was set up."""
     seconds: Counter[str] = Counter()
     for report in reports:
         if isinstance(report, pytest.TestReport):
             seconds[report.nodeid] += report.duration
-    lines = [f"{seconds.total():7.1f}  {len(seconds)} tests"]
-    lines += [f"{taken:7.1f}  {name}" for name, taken in seconds.most_common(100)]
+    files: Counter[str] = Counter()
+    for name, taken in seconds.items():
+        files[name.partition("::")[0]] += taken
+    lines = [f"{seconds.total():7.1f}  {len(seconds)} tests", ""]
+    lines += [f"{taken:7.1f}  {name}" for name, taken in files.most_common(40)]
+    lines += ["", *(f"{taken:7.1f}  {name}" for name, taken in seconds.most_common(100))]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

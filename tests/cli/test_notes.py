@@ -34,7 +34,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", [[], ["--workers", "1"]])
+@pytest.mark.parametrize("workers", [[], pytest.param(["--workers", "1"], marks=pytest.mark.thorough)])
 def test_a_note_stands_once_under_the_results(file: Path, tmp_path: Path, capsys, workers: list[str]) -> None:
     command = ["run", "--data", str(file), "--method", "fsmrank", "--protocol", "3-fold", *workers]
     assert main([*command, "--out", str(tmp_path)]) == 0

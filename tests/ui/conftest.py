@@ -19,8 +19,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 from windows import open_window, write_folds
 
+from rankstudio.ui.features import controller as features_controller
+from rankstudio.ui.features import substitutes_controller
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model import app_model
 from rankstudio.ui.process.garbage_collection import collect_due
+from rankstudio.ui.report import controller as report_controller
+from rankstudio.ui.report import preview_panel
+from rankstudio.ui.shell import refresh_timer
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
@@ -59,6 +65,19 @@ def app() -> Iterator[QApplication]:
     made = QApplication.instance() or QApplication(["rankstudio-tests"])
     assert isinstance(made, QApplication)
     yield made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prompt() -> Iterator[None]:
+    """Have the window do at once what waits for a pause of the user: tests wait for it a thousand times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
+        patch.setattr(refresh_timer, "_MILLISECONDS", 40)
+        patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
+        patch.setattr(substitutes_controller, "_SETTLED_MILLISECONDS", 10)
+        patch.setattr(report_controller, "_PAUSE", 20)
+        patch.setattr(preview_panel, "_SETTLE", 10)
+        yield
 
 
 @pytest.fixture(scope="session")

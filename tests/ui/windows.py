@@ -16,6 +16,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished
 from rankstudio.engine.support.work import Note
+from rankstudio.ui.background.job import Outcome
 from rankstudio.ui.background.on_demand import OnDemand
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
@@ -98,8 +99,17 @@ def unseal(window: MainWindow) -> None:
 
 
 def finish(window: MainWindow) -> None:
-    """Run the plan to its end, and let the window draw what came of it."""
+    """Run the plan to its end, and let the window draw what came of it.
+
+    The window looks when the engine is done: to follow it step by step takes many times as long, which is
+    what tests of growing curves are for.
+    """
     window.commands["run"].trigger()
+    worker, until = window.models.run_worker, time.monotonic() + 2.0
+    while worker.jobs and time.monotonic() < until:
+        if any(isinstance(message, Outcome) for _, message in list(worker._outbox)):
+            break
+        time.sleep(0.001)
     wait_until(lambda: window.runs.records and not window.runs.busy)
     settle(window)
 

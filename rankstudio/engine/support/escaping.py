@@ -70,6 +70,8 @@ def comment_text(text: str, kind: Comment) -> str:
 
 def clean_text(text: str) -> str:
     """Return a text without characters that documents may not have, or that reorder what is read."""
+    if text.isascii() and text.isprintable():  # a window cleans thousands of such texts as it is made
+        return text
     return "".join(c if c in "\n\t" or _is_in_documents(c) else _UNUSABLE for c in text)
 
 

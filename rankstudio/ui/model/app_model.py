@@ -25,6 +25,9 @@ from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.memory import IdleMemory
 from rankstudio.ui.process.settings import Settings
 
+_TASK_MILLISECONDS = 16  # the slider is answered as often as a screen refreshes
+_RUN_MILLISECONDS = 40  # curves grow 25 times a second
+
 
 class Models(QObject):
     """Session, runs and where they are stored, current model and loader, with their workers.
@@ -45,10 +48,9 @@ class Models(QObject):
     ) -> None:
         super().__init__(parent)
         self.session = Session(self)
-        # The task worker answers the slider: it looks for results as often as a screen refreshes. The runs'
-        # curves grow 25 times a second. A paused run holds its thread, so tasks have one of their own.
-        self.task_worker = Worker("tasks", interval=16, parent=self)
-        self.run_worker = Worker("runs", interval=40, parent=self)
+        # A paused run holds its thread, so tasks have one of their own.
+        self.task_worker = Worker("tasks", interval=_TASK_MILLISECONDS, parent=self)
+        self.run_worker = Worker("runs", interval=_RUN_MILLISECONDS, parent=self)
         self.fold_cache = FoldCache()
         self.study_store = StudyStore()
         self.backend = ExecutionBackend(settings, self)

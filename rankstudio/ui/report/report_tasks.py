@@ -23,7 +23,8 @@ from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report, ReportFigure
+    from rankstudio.engine.analysis.report.document import Report
+    from rankstudio.engine.analysis.report.figures import ReportFigure
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
@@ -79,10 +80,16 @@ class ReportRequest:
 
 
 def report_of(asked: ReportRequest) -> Report:
-    """Return the report with all its sections."""
+    """Return the report with all its sections, the pictures of its preview painted."""
+    from rankstudio.engine.analysis.report.figures import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
 
-    return make_report(source_of(asked))
+    report = make_report(source_of(asked))
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, ReportFigure):
+                _ = block.png
+    return report
 
 
 def figures_of(

@@ -182,6 +182,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, 
     assert naming("folder").search(capsys.readouterr().err)
 
 
+@pytest.mark.thorough
 def test_interruption_keeps_the_finished_folds(tmp_path) -> None:
     grid = " ".join(f"2^{e}" for e in range(-60, 61))
     run = ["run", "--sample", "--lambda", grid, "--out", str(tmp_path)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from rankstudio.engine.analysis.report.figures import ReportFigure
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.tables import TextTable
 
@@ -35,24 +36,6 @@ class FactList:
     """
 
     rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class ReportFigure:
-    """A drawing with what is to be read below it.
-
-    Attributes
-    ----------
-    caption : str
-    svg : str
-        The whole drawing, as an element of a page.
-    png : bytes
-        The same as a picture, as fine as paper needs it.
-    """
-
-    caption: str
-    svg: str
-    png: bytes
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 from rankstudio.engine.analysis.figures.run_figures import fold_features_figure
 from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.figures import report_figure
+from rankstudio.engine.analysis.report.figures import ReportFigure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
 from rankstudio.engine.analysis.selection_stability import (
@@ -51,7 +51,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     yield _indices(runs, found)
     for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
         if len(one.folds) <= _MOST_FOLDS and one.features:
-            yield report_figure(fold_features_figure(run.result, one))
+            yield ReportFigure(fold_features_figure(run.result, one))
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from xml.etree import ElementTree
 
-from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.engine.export.figures.values import Figure
@@ -16,10 +17,33 @@ STYLE = FigureStyle(width=540.0, font=9.0)
 _DPI = 240.0  # of the picture; on paper one dot is a third of the width of a thin line
 
 
-def report_figure(figure: Figure) -> ReportFigure:
-    """Return a figure as a report has it."""
-    drawn = _element(figure_bytes(figure, STYLE, "svg"))
-    return ReportFigure(figure.caption, drawn, figure_bytes(figure, STYLE, "png", _DPI))
+@dataclass(frozen=True)
+class ReportFigure:
+    """A drawing with what is to be read below it.
+
+    A page of HTML has it as an element, a preview and a PDF as a picture: nobody waits for the other one.
+
+    Attributes
+    ----------
+    figure : Figure
+    """
+
+    figure: Figure
+
+    @property
+    def caption(self) -> str:
+        """What is to be read below it."""
+        return self.figure.caption
+
+    @cached_property
+    def svg(self) -> str:
+        """The whole drawing, as an element of a page."""
+        return _element(figure_bytes(self.figure, STYLE, "svg"))
+
+    @cached_property
+    def png(self) -> bytes:
+        """The same as a picture, as fine as paper needs it."""
+        return figure_bytes(self.figure, STYLE, "png", _DPI)
 
 
 def _element(file: bytes) -> str:

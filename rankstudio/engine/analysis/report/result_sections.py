@@ -12,8 +12,8 @@ from rankstudio.engine.analysis.fold_table import (
     measure_summary,
 )
 from rankstudio.engine.analysis.published import published_rows
-from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
-from rankstudio.engine.analysis.report.figures import report_figure
+from rankstudio.engine.analysis.report.document import Block, Paragraph
+from rankstudio.engine.analysis.report.figures import ReportFigure
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed, set_otherwise, spread
@@ -106,7 +106,7 @@ def _best_cells(
 def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> ReportFigure | None:
     """Return validation by size, the bands paired with the best run; None where nothing was validated."""
     figure = curves_of(data, runs[:_MOST_RUNS], name)
-    return report_figure(figure) if figure is not None else None
+    return ReportFigure(figure) if figure is not None else None
 
 
 def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | None:
@@ -147,7 +147,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
         yield _tests(data, runs, reference, name, tested)
         figure = differences_of(data, runs, name, tested)
         if figure is not None:
-            yield report_figure(figure)
+            yield ReportFigure(figure)
 
 
 def _tests(

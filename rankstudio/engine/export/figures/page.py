@@ -52,7 +52,7 @@ _INTER = str(resource("fonts", "Inter-Regular.ttf"))
 _EDGE = 0.4  # what stays free at the edges of the page
 _APART = 0.7  # least room between the texts of ticks beside each other
 _DPI = 288.0  # of what is measured; nothing is painted there
-_ROUNDS = 4  # ticks, widths of numbers and size of the area depend on each other; they settle in three
+_ROUNDS = 4  # at most: ticks, widths of numbers and size of the area depend on each other, and settle
 
 
 class FigurePage:
@@ -185,6 +185,7 @@ class FigurePage:
         self._find_other_font(wide, high)
         legends = self._legends()
         taken = _LINE * em * len(legends) + (0.35 * em if legends else 0.0)
+        sizes: tuple[float, ...] = ()
         for _ in range(_ROUNDS):
             for fit in self.fitters:
                 fit(wide, high)
@@ -203,6 +204,9 @@ class FigurePage:
             self.area.set_position((*at, wide / style.width, high / tall))
             for row, legend in enumerate(legends):
                 legend.set_bbox_to_anchor((edge / style.width, 1 - (edge + row * _LINE * em) / tall))
+            before, sizes = sizes, (*at, wide, high, tall)
+            if sizes == before:  # what is written now was fitted to these
+                break
         return self.paper
 
     def _find_other_font(self, wide: float, high: float) -> None:

@@ -61,6 +61,8 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
         seen = [tick for tick in ticks if low <= tick <= high]
         if len(seen) >= min(3.0, count):
             return seen
+        if every > 1:  # what is between those powers would be hundreds
+            return seen or [10.0 ** math.ceil(math.log10(low))]
     return nice_ticks(low, high, count, DECIMAL_STEPS)
 
 

@@ -10,7 +10,7 @@ import pytest
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import language
-from rankstudio.engine.analysis.report.figures import STYLE, report_figure
+from rankstudio.engine.analysis.report.figures import STYLE, ReportFigure
 from rankstudio.engine.analysis.report.html_page import html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_figure_is_an_element_and_a_picture_with_its_caption() -> None:
     series = (Series(HOSTILE, (1.0, 2.0), (0.4, 0.5)), Series("run 2", (1.0,), (0.4,), number=1))
     figure = CurvesFigure("curves", "title", "caption", FigureAxis("features"), FigureAxis("MAP"), series)
-    made = report_figure(figure)
+    made = ReportFigure(figure)
     root = ET.fromstring(made.svg)
     assert made.caption == "caption"
     assert root.get("width") == f"{STYLE.width:g}pt" == "540pt"

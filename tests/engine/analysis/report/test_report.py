@@ -15,6 +15,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
+    Report,
     every_section,
     section_keys,
     wanted_keys,
@@ -133,13 +134,22 @@ def source() -> ReportSource:
     return ReportSource("My study", tuple(runs), ReportSettings("Which features?", "One.\n\nTwo."))
 
 
-def tables(source: ReportSource, key: str) -> list[TextTable]:
-    [section] = make_report(source).arranged([key]).sections
+@pytest.fixture(scope="module")
+def report(source: ReportSource) -> Report:
+    return make_report(source)
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> str:
+    return html_page(report)
+
+
+def tables(report: Report, key: str) -> list[TextTable]:
+    [section] = report.arranged([key]).sections
     return [block for block in section.blocks if isinstance(block, TextTable)]
 
 
-def test_a_page_is_complete_by_itself_and_every_tag_is_closed(source: ReportSource) -> None:
-    page = html_page(make_report(source))
+def test_a_page_is_complete_by_itself_and_every_tag_is_closed(report: Report, page: str) -> None:
     found = read(page)
     names = {name for name, _ in found.tags}
     assert not names & {"script", "link", "iframe", "object", "embed", "img", "base", "form"}
@@ -155,16 +165,15 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(source: ReportSour
     used = {attributes["href"] for name, attributes in found.tags if name == "use"}
     assert used <= {f"#{name}" for name in ids}
     targets = [a["href"] for name, a in found.tags if name == "a"]
-    assert targets == [f"#{section.key}" for section in make_report(source).sections]
+    assert targets == [f"#{section.key}" for section in report.sections]
 
 
 BROWSER = shutil.which("chromium")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium, whose parser of HTML is another one")
-def test_a_browser_finds_the_very_tags(source: ReportSource, tmp_path: Path) -> None:
+def test_a_browser_finds_the_very_tags(page: str, tmp_path: Path) -> None:
     """A parser of HTML5 mends what is not valid by moving, closing or adding tags: it has nothing to mend."""
-    page = html_page(make_report(source))
     (tmp_path / "report.html").write_text(page, encoding="utf-8")
     quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
     options = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
@@ -178,19 +187,18 @@ def test_a_browser_finds_the_very_tags(source: ReportSource, tmp_path: Path) -> 
     assert "".join(found.text.split()) == "".join(written.text.split())
 
 
-def test_every_section_says_something(source: ReportSource) -> None:
-    report = make_report(source)
+def test_every_section_says_something(report: Report) -> None:
     assert [section.key for section in report.sections] == list(SECTIONS)
     assert all(section.blocks for section in report.sections)
 
 
-def test_the_same_source_gives_the_same_bytes(source: ReportSource) -> None:
-    assert html_page(make_report(source)) == html_page(make_report(source))
+def test_the_same_source_gives_the_same_bytes(source: ReportSource, page: str) -> None:
+    assert html_page(make_report(source)) == page
 
 
-def test_sections_come_as_asked(source: ReportSource) -> None:
-    report = make_report(source).arranged(section_keys("results, question"))
-    assert [section.key for section in report.sections] == ["results", "question"]
+def test_sections_come_as_asked(report: Report) -> None:
+    asked = report.arranged(section_keys("results, question"))
+    assert [section.key for section in asked.sections] == ["results", "question"]
     with pytest.raises(ParameterError, match=naming("question data")):
         section_keys("results,nonsense")
 
@@ -203,8 +211,8 @@ def test_sections_that_were_stored_keep_their_order_and_new_ones_come_last() -> 
     assert wanted_keys(()) == tuple(SECTIONS)
 
 
-def test_averages_are_those_of_the_runs(source: ReportSource) -> None:
-    averages, by_fold = tables(source, "results")
+def test_averages_are_those_of_the_runs(source: ReportSource, report: Report) -> None:
+    averages, by_fold = tables(report, "results")
     for row, one in zip(averages.rows, source.runs, strict=False):
         assert row[0] == str(one.number)
         assert [cell.split(" ")[0] for cell in row[3:]] == [
@@ -216,10 +224,10 @@ def test_averages_are_those_of_the_runs(source: ReportSource) -> None:
         assert by_fold.rows[at][2] == f"{fold.test['MAP']:.4f}"
 
 
-def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource) -> None:
+def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource, page: str) -> None:
     sealed = replace(source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),))
-    page = read(html_page(make_report(sealed))).text
-    opened = read(html_page(make_report(source))).text
+    covered = read(html_page(make_report(sealed))).text
+    opened = read(page).text
     numbers = {
         f"{value:.4f}"
         for one in source.runs
@@ -234,18 +242,19 @@ def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource) 
         for value in values.values()
     }
     assert all(number in opened for number in numbers)
-    assert not any(number in page for number in numbers - elsewhere)
+    assert not any(number in covered for number in numbers - elsewhere)
     assert numbers - elsewhere
-    assert "Test part sealed." in page
-    assert page.count("The test part is sealed") == 3
+    assert "Test part sealed." in covered
+    assert covered.count("The test part is sealed") == 3
 
 
 def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
     moments = [f"2026-11-22T02:3{i}:00+00:00" for i in range(4)]
     marks = tuple(SealMark(i % 2 == 0, moment) for i, moment in enumerate(moments))
     looked = replace(source, seal_marks=marks)
-    assert naming("twice").search(html_page(make_report(looked)))
-    [table] = tables(looked, "seal")
+    found = make_report(looked).arranged(["seal"])
+    assert naming("twice").search(html_page(found))
+    [table] = tables(found, "seal")
     assert table.rows[1] == ("2", "2026-11-22 02:31:00", "seal broken")
 
 
@@ -304,7 +313,7 @@ def test_groups_are_told_as_they_are_swapped() -> None:
     found = fingerprint(data)
     recorded = RecordedData("Small", "", found.checksum, (), (1, 2, 3), tuple(ids), data.feature_names)
     source = ReportSource("Groups", (ReportedRun(1, result, recorded, data, RunLabel()),), ReportSettings())
-    made = tables(source, "substitutes")
+    made = tables(make_report(source), "substitutes")
     [swaps] = [table for table in made if "swapped as a whole" in table.title]
     assert swaps.header == ("in the model", "best replaced by", "change of criterion")
     assert any(row[side].startswith(("First (", "Others (")) for row in swaps.rows for side in (0, 1))

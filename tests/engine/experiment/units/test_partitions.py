@@ -176,6 +176,7 @@ def test_methods_that_raise_a_measure_raise_that_of_the_whole(
             assert -step.criterion == pytest.approx(float(np.mean(own)), abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_workers_measure_alike() -> None:
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         for protocol, chosen in (("given", "MAP"), ("leave-query-out", "criterion")):

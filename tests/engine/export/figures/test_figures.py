@@ -212,11 +212,10 @@ def test_a_pdf_bears_its_font_as_truetype_and_its_caption() -> None:
 
 
 @pytest.mark.parametrize("name", ["pdf", "svg", "png"])
-@pytest.mark.parametrize("figure", [overlaid(), grid(4, 5)], ids=lambda figure: figure.name)
 def test_the_same_figure_is_the_same_bytes_whatever_the_settings_and_the_thread(
-    figure: Figure, name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    style = style_of("column")
+    figure, style = overlaid(), style_of("column")
     data = figure_bytes(figure, style, name)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
     with mpl.rc_context({"lines.linewidth": 9.0, "axes.grid": True, "font.size": 30.0, "savefig.dpi": 50}):

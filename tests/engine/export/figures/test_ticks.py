@@ -94,6 +94,14 @@ def test_logarithmic_ticks_are_round(low: float, high: float, expected: list[flo
     assert log_ticks(low, high, 7.0) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("count", [1.0, 2.0, 3.0, 7.0])
+def test_three_hundred_powers_have_no_more_ticks_than_there_is_room_for(
+    count: float,
+) -> None:
+    ticks = log_ticks(2e-301, 2.0, count)
+    assert 1 <= len(ticks) <= count and all(2e-301 <= tick <= 2.0 for tick in ticks)
+
+
 def test_ticks_that_are_close_together_have_different_texts() -> None:
     ticks = [0.488 + i * 2e-8 for i in range(6)]
     assert len(set(tick_labels(ticks))) == 6
