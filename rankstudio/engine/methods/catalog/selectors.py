@@ -367,7 +367,6 @@ LAMBDAMART_TOP = Method(
     criterion="negative NDCG of the training documents",
     takes=("seed",),
     module="lightgbm",
-    extra="boosting",
     greatest_label=LAMBDAMART.greatest_label,
     slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),
