@@ -88,7 +88,7 @@ class Chip(QFrame):
         place.setLeft(place.left() + metrics.horizontalAdvance(number + "  "))
         painter.setPen(colors.q("text"))
         painter.drawText(
-            place, left, metrics.elidedText(self._name, Qt.TextElideMode.ElideRight, place.width())
+            place, left, metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, place.width())
         )
 
     @Slot()
