@@ -54,12 +54,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_worker_options(parser)
     add_memory_option(parser)
     _add_choices(parser.add_argument_group("method and model selection"))
-    parameters = parser.add_argument_group(
-        "parameters of the method (see rankstudio methods); every value of a comma-separated list is tried"
+    add_parameters(
+        parser,
+        "parameters of the method",
+        methods(),
+        "parameter_",
+        about="see rankstudio methods; every value of a comma-separated list is tried",
     )
-    add_parameters(parameters, methods(), "parameter_")
-    ranked = parser.add_argument_group("parameters of the final ranker")
-    add_parameters(ranked, [m for m in methods() if not m.selects], "ranker_parameter_", "--ranker-")
+    rankers = [m for m in methods() if not m.selects]
+    add_parameters(parser, "parameters of the final ranker", rankers, "ranker_parameter_", "--ranker-")
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
@@ -173,14 +176,27 @@ def _add_choices(what: Any) -> None:
     what.add_argument("--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures")
 
 
-def add_parameters(group: Any, entries: Sequence[Method], dest: str, prefix: str = "--") -> None:
-    """Add the options of some methods, each once, with those that have it."""
+def add_parameters(
+    parser: argparse.ArgumentParser,
+    title: str,
+    entries: Sequence[Method],
+    dest: str,
+    prefix: str = "--",
+    about: str = "",
+) -> None:
+    """Add the options of some methods, each once, with those that have it.
+
+    What most runs leave at its default is a group of its own, as it folds in the window.
+    """
+    basic = parser.add_argument_group(title, about or None)
+    more = parser.add_argument_group(f"more {title}")
     options: dict[str, list[tuple[str, Parameter]]] = {}
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
     for option, owners in options.items():
         p = owners[0][1]
+        group = basic if any(owner.basic for _, owner in owners) else more
         name = option.removeprefix("--")
         text = _help(owners).replace("%", "%%")
         names = [f"{prefix}{name}"]

@@ -165,7 +165,7 @@ class MissingExtraError(RankStudioError, ImportError):
     needed_by, library : str
         Who needs what, as people call them: "LambdaMART", "LightGBM".
     extra : str
-        The extra that brings it.
+        The extra that installs it; "" where every installation has it.
     reason : str, optional
         Why the library cannot be loaded although it is installed.
     """
@@ -178,9 +178,10 @@ class MissingExtraError(RankStudioError, ImportError):
         text = (
             tr("{needed_by} needs {library}, which is installed but cannot be loaded: {reason}")
             if reason
-            else tr('{needed_by} needs {library}, which is not installed: pip install "rankstudio[{extra}]".')
+            else tr("{needed_by} needs {library}, which is not installed: pip install {package}.")
         )
-        super().__init__(text.format(needed_by=needed_by, library=library, extra=extra, reason=reason))
+        package = f'"rankstudio[{extra}]"' if extra else library.lower()
+        super().__init__(text.format(needed_by=needed_by, library=library, package=package, reason=reason))
 
 
 class PlanError(RankStudioError):

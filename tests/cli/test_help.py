@@ -123,3 +123,13 @@ def test_exit_statuses_are_told_and_json_is_everywhere(capsys) -> None:
         assert "exit status:\n  0    " in text, command
         assert "--json" in text or command == "completion"  # which prints a program
         assert max(len(line) for line in text.splitlines()) <= 120, command
+
+
+def test_what_most_runs_leave_alone_stands_last_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    text = capsys.readouterr().out
+    places = [
+        text.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--algorithm NAME")
+    ]
+    assert places == sorted(places)

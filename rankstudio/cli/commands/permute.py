@@ -66,10 +66,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_column_options(parser.add_argument_group("columns of tables"))
-    parameters = parser.add_argument_group(
-        "parameters of the method (see rankstudio methods), one value each"
-    )
-    add_parameters(parameters, methods(), "parameter_")
+    about = "see rankstudio methods; one value each"
+    add_parameters(parser, "parameters of the method", methods(), "parameter_", about=about)
     nothing = ("plan", "ranker", "select_by", "convention", "rule", "measures")
     parser.set_defaults(**dict.fromkeys(nothing))
 

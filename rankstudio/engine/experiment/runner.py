@@ -268,7 +268,7 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
             text = tr(
-                "choose by {measure}: fold {fold} of {data} has no validation part. Choose by "
+                "criterion {measure}: fold {fold} of {data} has no validation part. Choose by "
                 "the method's own criterion, {criterion!r}, instead."
             )
             raise PlanError(
@@ -285,7 +285,7 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
         ranker = plan.ranker_entry or plan.entry
         known = ", ".join(entry.label for entry in methods() if entry.left_out)
         text = tr(
-            "choose by {measure}: {label} cannot compute leave-query-out predictions. Methods "
+            "criterion {measure}: {label} cannot compute leave-query-out predictions. Methods "
             "that can: {methods}."
         )
         raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
@@ -297,7 +297,7 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     if fold.train.n_queries < 2:
         raise PlanError(
             tr(
-                "choose by {measure}: fold {fold} of {data} has only one training query, so "
+                "criterion {measure}: fold {fold} of {data} has only one training query, so "
                 "nothing is left to learn from without it."
             ).format(measure=plan.select_by, fold=fold.number, data=data)
         )
@@ -333,7 +333,7 @@ def _check_criterion(plan: Plan) -> None:
     if plan.select_by == CRITERION and apart:
         raise PlanError(
             tr(
-                'choose by {criterion!r}: each value of "{label}" gives a different criterion, '
+                'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
                 "and these cannot be compared. Choose by a validation measure, or give one "
                 "value."
             ).format(criterion=CRITERION, label=apart[0].label)

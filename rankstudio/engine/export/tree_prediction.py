@@ -14,6 +14,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.tree_text import Trees
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.lightgbm_library import lightgbm_library
 
 _SCRIPT = Path(__file__).with_name("tree_trial.py")
 _SECONDS = 10  # of processor, for reading a text and one prediction
@@ -56,8 +58,7 @@ def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Float
 
 def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
     """Return LightGBM's model, which it survives, and the documents with the column that no tree asks for."""
-    import lightgbm  # noqa: PLC0415 - an extra, and only for such models
-
+    lightgbm = lightgbm_library(tr("A tree model"))
     given = np.column_stack([X, np.zeros(X.shape[0])])
     if end := _end_of_trial(trees.text, given.shape[1], kind, lightgbm.basic._LIB._name):
         whose = f"{source}: the" if source else "The"

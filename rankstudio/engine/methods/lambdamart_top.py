@@ -56,7 +56,7 @@ class LambdaMARTTop(GrowingSelector):
 
     Notes
     -----
-    1 + k times LambdaMART's cost. Needs the extra ``boosting``.
+    1 + k times LambdaMART's cost.
 
     Examples
     --------

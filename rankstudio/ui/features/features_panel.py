@@ -36,7 +36,7 @@ from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
-_GIVING_WAY = ("gain", "bars", "feature_id", "weight")  # to the names, the first one first
+_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")

@@ -16,6 +16,14 @@ from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.ui.language import tr
 
+_TOGGLED = {
+    ("pinned", False): tr("pinning {feature}"),
+    ("pinned", True): tr("unpinning {feature}"),
+    ("banned", False): tr("banning {feature}"),
+    ("banned", True): tr("allowing {feature}"),
+}
+"""What pinning, banning and taking that back is called in the Edit menu."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -288,12 +296,15 @@ class Session(QObject):
         rest = _without(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without(parameters[other], members)
-        verb = (
-            (tr("unpinning") if present else tr("pinning"))
-            if name == "pinned"
-            else (tr("allowing") if present else tr("banning"))
-        )
-        self.change(tr("{verb} feature {feature}").format(verb=verb, feature=feature), parameters=parameters)
+        text = _TOGGLED[name, present].format(feature=self._feature_in_words(feature))
+        self.change(text, parameters=parameters)
+
+    def _feature_in_words(self, feature: int) -> str:
+        """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
+        data, nameless = self.dataset, f"feature {feature}"
+        names = dict(zip(data.feature_ids.tolist(), data.feature_names, strict=True)) if data else {}
+        name = names.get(feature, nameless)
+        return nameless if name == nameless else f"{feature} {name}"
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:

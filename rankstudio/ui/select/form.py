@@ -73,7 +73,7 @@ def _ranker_choice(selector: Method) -> Parameter:
 
 
 def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
-    """Return the protocol's "choose by" as a parameter, for the measures that a plan reports.
+    """Return the selection criterion as a parameter, for the measures that a plan reports.
 
     ``left_out`` says whether those of left-out training queries can choose, too.
     """
@@ -398,7 +398,7 @@ class MethodForm(Panel):
             QWidget.setTabOrder(before, after)
 
     def _offer(self, plan: Plan) -> None:
-        """Offer the measures of a plan under "choose by", and its rule."""
+        """Offer the measures of a plan as criteria, and its rule."""
         chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out)
         offered = {self._select_by: chooses, self._rule: _rule(plan.rule)}
         for field, parameter in offered.items():

@@ -133,7 +133,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return what differs besides method and parameters."""
     told = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
-        "rule": tr("choose k: {rule}").format(rule=plan.rule),
+        "rule": tr("rule: {rule}").format(rule=plan.rule),
         "normalize": tr("not scaled") if plan.normalize == "none" else tr("scaled"),
         "missing": tr("missing values: {policy}").format(policy=plan.missing),
         "seed": tr("seed {seed}").format(seed=plan.seed),

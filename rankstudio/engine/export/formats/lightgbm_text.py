@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import MissingExtraError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
 from rankstudio.engine.export.tree_prediction import tree_scores
@@ -53,10 +52,6 @@ def _tree(tree: ScoreTree) -> str:
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with LightGBM itself."""
-    try:
-        import lightgbm  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtraError("Reading LightGBM's text back", "LightGBM", "boosting") from error
     trees: Trees = checked_trees(files[""].decode(), len(function.inputs))
     return tree_scores(trees, documents.X[:, list(trees.columns)])
 

@@ -88,7 +88,8 @@ class Method:
     compares_densities : bool
         Whether it judges a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
-        What it cannot do without besides what is always there, and the extra that installs it.
+        What it cannot do without besides what is always there, and the extra that installs it; "" where
+        every installation has it.
     ranks_with : str
         For a selector: the label of the model that ranks with its features unless a final ranker is chosen;
         "" where that model is called as the selector is.
@@ -175,9 +176,10 @@ class Method:
         """Why it cannot be used here, as a sentence; "" where it can."""
         if not self.module or find_spec(self.module) is not None:
             return ""
-        return tr(
-            '{label} needs {module}, which is not installed: pip install "rankstudio[{extra}]".'
-        ).format(label=self.label, module=self.module, extra=self.extra)
+        package = f'"rankstudio[{self.extra}]"' if self.extra else self.module
+        return tr("{label} needs {module}, which is not installed: pip install {package}.").format(
+            label=self.label, module=self.module, package=package
+        )
 
     def refusal_of_labels(self, greatest: float) -> str:
         """Return why it cannot learn from labels up to a greatest one, as a sentence; "" where it can."""

@@ -277,7 +277,6 @@ LAMBDAMART = Method(
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
     module="lightgbm",
-    extra="boosting",
     greatest_label=30,  # LightGBM's table of gains, 2^l - 1, ends here
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
     drops_features=True,

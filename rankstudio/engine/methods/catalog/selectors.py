@@ -368,7 +368,6 @@ LAMBDAMART_TOP = Method(
     measured=True,
     takes=("seed",),
     module="lightgbm",
-    extra="boosting",
     greatest_label=LAMBDAMART.greatest_label,
     slow=True,
     candidate_score=CandidateScore("gain of its splits", "with all features"),

@@ -11,13 +11,14 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import DatasetError, MissingExtraError
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.shards.row_batches import shard_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.lightgbm_library import lightgbm_library
 from rankstudio.engine.support.threads import available, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
@@ -145,7 +146,7 @@ class LambdaMART(LinearRanker):
     gains anything, unless the next tree may draw other features. Data of several shards are binned shard by
     shard: a byte a value is kept, and the model is that of all documents at once.
 
-    Needs the extra ``boosting``. Labels are whole numbers from 0 to 30, and no query has more than 10,000
+    Labels are whole numbers from 0 to 30, and no query has more than 10,000
     documents: those are LightGBM's limits.
 
     Examples
@@ -210,7 +211,7 @@ class LambdaMART(LinearRanker):
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
         data = training_data(data)
         _check(data)
-        lightgbm = _library()
+        lightgbm = lightgbm_library(LAMBDAMART.label)
         rows: Any = data.X
         if data.several:
             yield WorkProgress("binning features", 0.0)
@@ -328,15 +329,4 @@ def _sample_seed(seed: int) -> int:
 
 def _without_data(text: str) -> Any:
     """Return the booster of a text."""
-    return _library().Booster(model_str=text)
-
-
-def _library() -> Any:
-    """Return LightGBM's package, which is imported where it is first needed."""
-    try:
-        import lightgbm  # noqa: PLC0415 - an extra, and it takes a second
-    except ImportError:
-        raise MissingExtraError("LambdaMART", "LightGBM", "boosting") from None
-    except OSError as error:  # its compiled part lacks a library of the system, such as OpenMP's
-        raise MissingExtraError("LambdaMART", "LightGBM", "boosting", str(error)) from error
-    return lightgbm
+    return lightgbm_library(LAMBDAMART.label).Booster(model_str=text)

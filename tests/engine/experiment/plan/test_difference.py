@@ -14,8 +14,8 @@ def test_only_what_differs_is_told_by_its_name() -> None:
     changed = plain.changed(parameters={"regularization": 4.0, "n_features_to_select": 3}, rule="one-se")
     several = plain.changed(parameters={"regularization": (1.0, 2.0), "pinned": "1 | 2, 3"})
     assert differences(several, plain) == ("pinned 1 | 2, 3",)
-    assert differences(changed, plain) == ("λ 4", "features k 3", "choose k: one-se")
-    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "choose k: best")
+    assert differences(changed, plain) == ("λ 4", "features k 3", "rule: one-se")
+    assert differences(plain, changed) == ("λ 2^0, 2^1", "features k all", "rule: best")
     assert differences(Plan("x", method="gas"), plain) == ("another method",)
 
 

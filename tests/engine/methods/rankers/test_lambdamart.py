@@ -270,7 +270,7 @@ def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(MissingExtraError) as caught:
         LambdaMART().fit(*ranking_problem()[:2], qid=ranking_problem()[2])
-    text = 'LambdaMART needs LightGBM, which is not installed: pip install "rankstudio[boosting]".'
+    text = "LambdaMART needs LightGBM, which is not installed: pip install lightgbm."
     assert str(caught.value) == text
     assert isinstance(caught.value, ImportError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
@@ -284,7 +284,7 @@ def test_a_lightgbm_that_cannot_be_loaded_is_told_apart(monkeypatch: pytest.Monk
 
     monkeypatch.delitem(sys.modules, "lightgbm")
     monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
-    with pytest.raises(MissingExtraError, match=r"installed but cannot be loaded: libgomp\.so\.1: cannot"):
+    with pytest.raises(MissingExtraError, match=r"cannot be loaded: .*libgomp1 "):
         LambdaMART().fit(*ranking_problem()[:2], qid=ranking_problem()[2])
 
 
