@@ -11,7 +11,7 @@ from rankstudio.engine.arrays import Bools, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.query_sums import informative_columns
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
@@ -29,7 +29,7 @@ def until_constant(
     steps: Iterator[Step | WorkProgress],
     plan: Plan,
     parameters: Mapping[str, Any],
-    data: TrainingData,
+    data: GivenData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
     """Yield the steps of a selector up to the one after which only constant features are left.
@@ -45,13 +45,13 @@ def until_constant(
         Its method and groups count.
     parameters : Mapping
         Of the unit, features by their ids.
-    data : TrainingData
+    data : QueryData or TrainingData
     feature_ids : ndarray of shape (n,)
     """
     if not leaves_out_constants(plan, parameters):
         yield from steps
         return
-    varies = yield from informative_columns(data)
+    varies = yield from informative_columns(training_data(data))
     wanted = _selectable(varies, plan, parameters, feature_ids)
     for told in steps:
         yield told
