@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from waiting import wait_until
-from windows import N_FEATURES, finish, open_window, settle
+from windows import N_FEATURES, N_STEPS, finish, open_window, settle
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.sample import open_sample
@@ -78,7 +78,7 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
         window.session.select((2.0,), 3)  # between the grid's values: the inner folds validate it too
         wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
         assert window.current.model is not None
-        assert window.current.model.path.validation["MAP"].shape == (N_FEATURES,)
+        assert window.current.model.path.validation["MAP"].shape == (N_STEPS,)
         settle(window)
 
 

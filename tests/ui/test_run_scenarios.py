@@ -10,7 +10,7 @@ import pytest
 from plot_hands import ys
 from waiting import turn, wait_until
 from walks.stage import Gate
-from windows import N_FEATURES, breaking, finish, noting, open_window, settle, slowly, write_folds
+from windows import N_STEPS, breaking, finish, noting, open_window, settle, slowly, write_folds
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -65,7 +65,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         wait_until(lambda: window.runs.records[0].units_done)
         record = window.runs.records[0]
         [job] = window.models.run_worker.jobs
-        assert len(ys(window, 0)) == N_FEATURES
+        assert len(ys(window, 0)) == N_STEPS
         commands["pause"].trigger()
         wait_until(lambda: job.held)
         assert record.state is RunState.PAUSED
@@ -73,7 +73,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         wait_until(lambda: window.sections.results.panel.rows()[0].state == "paused")
 
         def steps() -> int:
-            return record.units_done * N_FEATURES + sum(len(s) for s in record.growing.values())
+            return record.units_done * N_STEPS + sum(len(s) for s in record.growing.values())
 
         wait_until(lambda: steps() == len(found))
         before = len(found)
@@ -152,7 +152,7 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
     theme: Theme, tmp_path: Path, folds: Path
 ) -> None:
     gate = Gate()
-    gate.hold_after(N_FEATURES + 6)  # in the second path
+    gate.hold_after(N_STEPS + 6)  # in the second path
     with open_window(theme, tmp_path / "config", folds, gate.run) as window:
         window.closing.connect(gate.open)
         window.commands["run"].trigger()

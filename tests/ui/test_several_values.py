@@ -9,7 +9,7 @@ from hands import pick, type_into, write
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
-from windows import N_FEATURES, finish, open_window, settle
+from windows import N_STEPS, finish, open_window, settle
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -39,13 +39,13 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert curves.label(0) == "λ = 2⁰ · features k = 2 · search = forward"
         assert heat.row_labels[-1] == "2² · all · floating"
         longest = max(len(path.steps) for path in record.paths.values())
-        assert longest == N_FEATURES
+        assert longest == N_STEPS
         for setting, (_, size, _) in enumerate(record.combinations):
             window.session.look_at(1)
             window.session.select(record.combinations[setting], None)
             model = window.current.model
             assert model is not None
-            assert (model.key, len(model.path.steps)) == (setting, size or N_FEATURES)
+            assert (model.key, len(model.path.steps)) == (setting, size or N_STEPS)
         settle(window)
 
 

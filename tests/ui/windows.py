@@ -25,6 +25,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.theme import Theme
 
 N_FEATURES = 8
+N_STEPS = N_FEATURES - 1  # of a path, which ends before the constant feature
 
 
 def write_folds(folder: Path, n_folds: int = 2) -> Path:

@@ -15,7 +15,7 @@ from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_severa
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import edge_notes
+from rankstudio.engine.experiment.results.results import fold_notes
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
@@ -119,7 +119,7 @@ def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
         record.label,
         measure_summary(measured.plan, folds),
         measured.plan.convention,
-        " ".join(note.what for note in (*record.notes, *edge_notes(measured.plan, folds))),
+        " ".join(note.what for note in (*record.notes, *fold_notes(measured.plan, folds))),
     )
 
 

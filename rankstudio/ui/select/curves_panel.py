@@ -597,7 +597,7 @@ class SmallestButton(QPushButton):
             if back
             else tr(
                 "Choose the smallest model that is not significantly worse than the best one: "
-                "{difference:+.4f} over the validation queries, p = {p:.2g} (paired t-test, level 0.05)"
+                "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
             ).format(difference=mark.difference, p=mark.p)
         )
 

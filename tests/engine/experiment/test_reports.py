@@ -73,7 +73,7 @@ def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
     with (tmp_path / "selection_path.csv").open() as file:
         features = [r for r in csv.DictReader(file) if r["fold"] == "2"]
     assert [int(r["id"]) for r in features if r["chosen"] == "1"] == list(result.folds[1].selected)
-    assert len(features) == 6
+    assert len(features) == 5
     assert features[0]["feature"] == f"feature {features[0]['id']}"
 
 

@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.path_steps import PathSteps
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
@@ -173,6 +173,8 @@ class FoldResult:
         no test part, in the order of the data: for paired tests between runs.
     greatest_grade : float
         The greatest label of the dataset, by which ERR was measured; NaN of a run of an earlier version.
+    constant : tuple of int
+        1-based ids of features that the paths leave out as they are constant within every training query.
     """
 
     fold: int
@@ -184,6 +186,7 @@ class FoldResult:
     baseline: Baseline
     per_query: Mapping[str, Floats] = field(default_factory=dict)
     greatest_grade: float = math.nan
+    constant: tuple[int, ...] = ()
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -252,9 +255,9 @@ class RunResult:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes of the methods, the first of each kind, and chosen values at a grid's ends."""
+        """Notes of the methods, the first of each kind, and what the folds say, see `fold_notes`."""
         said = notes_of(path for fold in self.folds for path in fold.paths)
-        return (*said, *edge_notes(self.plan, self.folds))
+        return (*said, *fold_notes(self.plan, self.folds))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each fold: what validation chose, and what the chosen model measured.
@@ -305,6 +308,24 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
         for note in path.notes:
             first.setdefault(note.kind, note)
     return tuple(first.values())
+
+
+def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
+    """Return notes of what the folds have chosen: values at a grid's ends, and features left out."""
+    return (*edge_notes(plan, folds), *constant_notes(folds))
+
+
+def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
+    """Return a note of the features that all folds leave out as constant; none where there are none."""
+    shared = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
+    if not shared:
+        return ()
+    text = trn(
+        "{n} feature is constant within every query and was left out.",
+        "{n} features are constant within every query and were left out.",
+        len(shared),
+    )
+    return (Note(text.format(n=len(shared))),)
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:

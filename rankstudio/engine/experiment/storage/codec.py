@@ -160,6 +160,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
         },
         "per_query": {name: values.tolist() for name, values in result.per_query.items()},
         **({} if math.isnan(grade) else {"greatest_grade": grade}),
+        **({"constant": list(result.constant)} if result.constant else {}),
     }
 
 
@@ -205,7 +206,15 @@ def fold_from_values(
         _baseline(values["baseline"], names, ids),
         FrozenMapping(queries),
         exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
+        _known_ids(values.get("constant", []), ids),
     )
+
+
+def _known_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
+    found = sequence(values, int)
+    if not set(found) <= set(ids):
+        raise ValueError("expected features of the data")
+    return found
 
 
 def _baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:

@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.units.constant_features import leaves_out_constants, until_constant
 from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart, MeasuredSteps
 from rankstudio.engine.experiment.units.preferred import with_preferences
@@ -111,6 +112,7 @@ class FoldContext:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
         self._selected: dict[str, tuple[tuple[Columns, ...], Rows]] = {}
         self._baseline: Baseline | None = None
+        self._constant: Ints = np.empty(0, dtype=np.int64)  # columns, as far as they have been looked for
 
     @property
     def whole_train(self) -> QueryData:
@@ -148,6 +150,7 @@ class FoldContext:
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
+        self._constant = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
         coef = np.zeros(values.size)
         coef[column] = directions[column]
@@ -269,6 +272,8 @@ class FoldContext:
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""
         ids = self.fold.train.feature_ids
+        ended_early = leaves_out_constants(self.plan, chosen.unit.parameters)
+        left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
         return FoldResult(
             self.fold.number,
             chosen,
@@ -279,6 +284,7 @@ class FoldContext:
             self.baseline,
             FrozenMapping(self.per_query(chosen.step)),
             self.fold.train.greatest_grade,
+            tuple(int(ids[column]) for column in left_out),
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
@@ -295,7 +301,7 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from selector.work(self.train)
+            yield from until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
@@ -309,10 +315,11 @@ class FoldContext:
 
         Once for all combinations that differ only in how to rank with them.
         """
-        entry, key = self.plan.entry, self._selecting(unit)
+        entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
         if key not in self._selected:
             steps: list[Step] = []
-            for told in selector.work(self.train):
+            selecting = selector.work(self.train)
+            for told in until_constant(selecting, self.plan, unit.parameters, self.train, ids):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))

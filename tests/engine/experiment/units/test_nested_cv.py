@@ -84,7 +84,10 @@ def by_hand(fold: Fold, k: int, seed: int, learn, measured=mean_map) -> np.ndarr
 
 def greedy(regularization: float):
     def learn(X, y, qid):
-        return [step.coef for step in GreedyRankRLS(regularization=regularization).steps(X, y, qid=qid)]
+        varying = GreedyRankRLS(
+            n_features_to_select=5, regularization=regularization
+        )  # the sixth is constant
+        return [step.coef for step in varying.steps(X, y, qid=qid)]
 
     return learn
 
