@@ -33,13 +33,14 @@ class PublishedView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         about = tr("Published results for the methods of the runs, next to ours.")
-        said, known = tr("Published results"), known_datasets_text()
-        self.table = self.add_table("published", tr("Published results"), about, known, _identity, said)
+        said, self._known = tr("Published results"), known_datasets_text()
+        self.table = self.add_table("published", tr("Published results"), about, self._known, _identity, said)
         self.table.set_columns(_COLUMNS)
         self.body.addWidget(self.table)
 
-    def show_runs(self, runs: Iterable[tuple[int, RunResult]]) -> None:
-        """Show what is printed for finished runs."""
+    def show_runs(self, runs: Iterable[tuple[int, RunResult]], why: str = "") -> None:
+        """Show what is printed for finished runs, or why nothing may be shown."""
+        self.table.placeholder = why or self._known
         rows = published_rows(runs)
         self.table.set_rows(rows)
         self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")

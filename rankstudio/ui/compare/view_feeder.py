@@ -20,6 +20,7 @@ from rankstudio.ui.compare.view import ALL
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import SEALED
 from rankstudio.ui.page.controller import Controller
 
 
@@ -143,7 +144,10 @@ class ViewFeeder(Controller):
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
 
     def _show_published(self) -> None:
-        self._views.published.show_runs([] if self._session.sealed else self._own().items())
+        if self._session.sealed:
+            self._views.published.show_runs((), SEALED)
+        else:
+            self._views.published.show_runs(self._own().items())
 
     def _own(self) -> dict[int, RunResult]:
         """Return the ticked runs that are done, as they measured themselves."""

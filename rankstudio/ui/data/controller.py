@@ -14,7 +14,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.background.tasks import look_at_features
 from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
-from rankstudio.ui.data.statistics_panel import StatisticsPanel
+from rankstudio.ui.data.statistics_panel import NOTHING, StatisticsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -23,6 +23,9 @@ from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
+
+_COUNTING = tr("Computing the statistics …")
+_NO_DOCUMENTS = tr("Open the data to see their statistics.")
 
 
 class DataController(Controller):
@@ -40,7 +43,7 @@ class DataController(Controller):
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, worker = models.session, models.task_worker
-        self._session = session
+        self._session, self._absence = session, models.absence
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
         self._kept: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}
@@ -60,8 +63,16 @@ class DataController(Controller):
         self.statistics.appeared.connect(self._show_statistics)
         self.panel.foldChosen.connect(self._choose)
         session.datasetChanged.connect(self._show)
+        self._absence.changed.connect(self._explain)
         session.foldChanged.connect(self._look_soon)
         session.planChanged.connect(self._show_convention)
+
+    @Slot()
+    def _explain(self) -> None:
+        """Say by now why there are no documents, and no statistics."""
+        self.panel.set_opening(self._absence.documents(""))
+        if self.panel.summary() is None:
+            self._show_statistics()
 
     def turn(self, by: int) -> None:
         """Look at the next fold (1) or the one before (-1)."""
@@ -117,6 +128,12 @@ class DataController(Controller):
             tr("Computing statistics of {name}").format(name=dataset.name), show, describe_fold, dataset, fold
         )
 
+    def _why_none(self) -> str:
+        """Return why there are no statistics."""
+        if self._session.dataset is None:
+            return NOTHING
+        return _COUNTING if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS)
+
     @Slot()
     def _show_statistics(self) -> None:
         """Show the statistics of the fold that is looked at, where somebody sees them; ask for the rest."""
@@ -124,7 +141,7 @@ class DataController(Controller):
             return
         dataset, summary, fold = self._session.dataset, self.panel.summary(), self._session.watched
         if dataset is None or summary is None:
-            self.statistics.clear()
+            self.statistics.clear(self._why_none())
             return
         what = f"{dataset.name}, {self.panel.described()}"
         self.statistics.show_summary(what, summary, fold.train if fold else None, self._rows(summary))

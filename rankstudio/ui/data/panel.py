@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox
 
@@ -9,6 +11,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.data.facts import (
+    ABSENT,
     all_folds_facts,
     convention_facts,
     fold_facts,
@@ -49,7 +52,7 @@ class DataPanel(Panel):
         self._sources.clicked.connect(self.sourcesAsked)
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
-        self._convention = ""
+        self._convention = self._opening = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name=tr("fold")), "data-folds")
@@ -82,6 +85,12 @@ class DataPanel(Panel):
         )
         self._many.setVisible(len(numbers) > _IN_A_ROW)
         self.set_fold(numbers[0])
+
+    def set_opening(self, text: str) -> None:
+        """Say in place of the documents that they are being read; "" where they are not."""
+        if text != self._opening:
+            self._opening = text
+            self._refresh()
 
     def clear(self) -> None:
         """Show that nothing is open."""
@@ -138,6 +147,9 @@ class DataPanel(Panel):
             return
         summary, fold = self.summary(), self._shown_fold()
         rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
+        if self._opening:
+            opening = replace(ABSENT, note=self._opening, role="muted")
+            rows = tuple(opening if row is ABSENT else row for row in rows)
         said = convention_facts(self._dataset, summary, self._convention)
         self._facts.set_rows((*rows, *said, *memory_facts(self._dataset), *read_as_facts(self._dataset)))
         self._show_labels(summary)

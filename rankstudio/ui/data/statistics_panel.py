@@ -93,8 +93,9 @@ class StatisticsPanel(Panel):
         self._show_rows(part)
         self._tabs.setCurrentIndex(min(shown, self._tabs.count() - 1))
 
-    def clear(self) -> None:
-        """Show nothing: it is not computed yet, or nothing is open."""
+    def clear(self, why: str = NOTHING) -> None:
+        """Show nothing, and why: it is being computed, or nothing is open."""
+        self.table.placeholder = why
         self.set_caption("")
         self._headline.hide()
         self.table.set_rows(())

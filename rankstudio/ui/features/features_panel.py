@@ -8,7 +8,7 @@ from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups
@@ -254,7 +254,7 @@ class FeaturesPanel(Panel):
         self._note.setWordWrap(True)
         self._note.hide()
         fill(self.body, (self.table, 1), self._note, self._test, spacing=0)
-        self.body.addWidget(self._covered, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addLayout(fill(QHBoxLayout(), self._covered, 1, margins=(6, 0, 6, 0)))
         self._update_tools()
 
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:

@@ -41,7 +41,7 @@ LIVE: Literal["live"] = "live"
 NOT_WHOLE = tr(
     "The study stores only the best model of this path. Run the plan again to test or export another one."
 )
-SEALED = tr("The test part is sealed: View, Seal test part.")
+SEALED = tr("The test part is sealed. To show its results, switch off View › Seal test part.")
 NO_DOCUMENTS = tr("The data are not open, so only the models selected by the run have test measures.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
@@ -79,7 +79,8 @@ class ModelBar(QWidget):
         )
 
     def _box(self, name: str) -> QComboBox:
-        box = named(choice_box(()), f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
+        made = choice_box((), cut=Qt.TextElideMode.ElideMiddle)
+        box = named(made, f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
         box.setMaximumWidth(340)
         return box
 

@@ -232,7 +232,7 @@ _RUN = (
     Command(
         "run",
         tr("&Run"),
-        tr("Run the plan on all folds; if another run is in progress, this one waits."),
+        tr("Run the plan, or resume its interrupted run. If another run is in progress, this one waits."),
         "Ctrl+R; F5",
         "run",
     ),

@@ -23,7 +23,7 @@ PARTS = {
 }
 """The parts from left to right, and what they are."""
 
-_LEAST, _ROOM = 28, 20  # pixels of a part at least, and those of its padding
+_LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class SelectionLine(QWidget):
     """
 
     picked = Signal(str, object)
-    partsChanged = Signal()
-    """Other parts are shown, which may need another width."""
+    fitted = Signal()
+    """Other parts are shown, or there is another width for them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class SelectionLine(QWidget):
                 button.setToolTip(plain(f"{PARTS[key]}: {text}"))
                 button.setAccessibleName(f"{PARTS[key]}: {text}")
         self._fit()
-        self.partsChanged.emit()
+        self.fitted.emit()
 
     def text(self, key: str) -> str:
         """Return what a part says, uncut; "" where it is not there."""
@@ -109,6 +109,7 @@ class SelectionLine(QWidget):
         """Cut texts to the width there is."""
         super().resizeEvent(event)
         self._fit()
+        self.fitted.emit()
 
     def _button(self, key: str, what: str) -> QPushButton:
         button = named(QPushButton(), f"selection-{key}", what, what, "quiet")

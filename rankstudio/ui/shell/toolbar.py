@@ -92,7 +92,7 @@ class MainToolBar(QToolBar):
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
-        self.line.partsChanged.connect(self._fit)
+        self.line.fitted.connect(self._fit)
         theme.changed.connect(self._show_theme)
         self._show_theme()
 

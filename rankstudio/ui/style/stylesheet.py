@@ -2,7 +2,7 @@
 
 Widgets opt into a variant with the dynamic property ``role``::
 
-    QPushButton   primary (the one call to action), quiet (no frame until the mouse is over it)
+    QPushButton   primary (the one call to action), quiet (no frame until the mouse is over it), link
     QToolButton   quiet is the default
     QLabel        muted, title (a panel's), heading (inside a panel), warning, ok, error
     QFrame        panel, header, separator
@@ -90,6 +90,11 @@ QToolButton[role="disclosure"] {
 }
 QToolButton[role="disclosure"]:hover { color: $text; background: $line_soft; }
 QToolButton[role="disclosure"]:focus { border: 2px solid $accent; padding: 0 4px 0 0; min-height: 22px; }
+QPushButton[role="link"] {
+  background: transparent; border: 1px solid transparent; padding: 0 5px; min-height: 24px; color: $accent;
+}
+QPushButton[role="link"]:hover { background: $line_soft; }
+QPushButton[role="link"]:focus { border: 2px solid $accent; padding: 0 4px; min-height: 22px; }
 QPushButton[role="segment"] { padding: 0 4px; min-height: 22px; border-radius: 6px; }
 QPushButton[role="segment"]:checked { font-weight: 600; }
 QPushButton[role="segment"]:focus { padding: 0 3px; min-height: 20px; }

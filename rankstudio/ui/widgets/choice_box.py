@@ -44,17 +44,18 @@ _GAP = 5  # below a note
 class _CalmComboBox(QComboBox):
     """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
 
-    Its list is as wide as its longest text, however narrow the form is; what is cut off in the box itself
-    ends in an ellipsis.
+    Its list is as wide as its longest text, however narrow the form is; where the text of the box itself is
+    cut, there is an ellipsis.
     """
+
+    cut = Qt.TextElideMode.ElideRight
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Cut the text where it has no room."""
         super().initStyleOption(option)
         box, text = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(box, option, text, self).width() - _INSET
-        mode = Qt.TextElideMode.ElideMiddle
-        option.currentText = self.fontMetrics().elidedText(self.currentText(), mode, room)
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), self.cut, room)
 
     def showPopup(self) -> None:
         """Open the list, wide enough for what is in it."""
@@ -128,9 +129,19 @@ def _small(font: QFont) -> QFont:
     return made
 
 
-def choice_box(choices: tuple[tuple[str, str], ...]) -> QComboBox:
-    """Return a combo box over (key, label) pairs that fits into a narrow column."""
+def choice_box(
+    choices: tuple[tuple[str, str], ...], cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+) -> QComboBox:
+    """Return a combo box over (key, label) pairs that fits into a narrow column.
+
+    Parameters
+    ----------
+    choices : tuple of (key, label)
+    cut : Qt.TextElideMode
+        Where a text gives way that has no room; in the middle for names, which begin alike.
+    """
     box = _CalmComboBox()
+    box.cut = cut
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
     box.setMaxVisibleItems(24)

@@ -19,10 +19,10 @@ class CoveredNumber(QPushButton):
     """
 
     def __init__(self, unseal: SignalInstance) -> None:
-        super().__init__(tr("test ••••"))
+        super().__init__(tr("test: ••••  Show"))
         text = tr("Show the results of the sealed test part")
         tip = tr("The test part is sealed. Click to show its results; the study counts each look.")
-        named(self, "covered-number", text, tip, role="quiet")
+        named(self, "covered-number", text, tip, role="link")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(unseal)
         self.hide()

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event as Flag
 
 import pytest
+from hands import fact_texts
 from waiting import wait_until
 from windows import finish, open_window, settle
 
@@ -88,6 +89,9 @@ def test_data_that_are_being_read_are_not_called_missing(
     with open_window(theme, tmp_path / "other") as window:
         window.open_path(str(study))
         wait_until(lambda: window.models.loader.busy and window.session.dataset is not None)
+        window.workspace.show_page("data")
+        assert window.sections.data.statistics.table.placeholder == "Opening the data …"
+        assert ("documents", "Opening the data …") in fact_texts(window.sections.data.panel._facts)
         window.workspace.show_page("features")
         alone = window.sections.alone.panel.plot
         assert alone.placeholder == "Opening the data …"

@@ -183,7 +183,7 @@ def test_an_empty_map_says_why(heat):
     heat.clear("Open its data.")
     assert heat.plot.placeholder == "Open its data."
     heat.clear()
-    assert heat.plot.placeholder.startswith("Every combination")
+    assert heat.plot.placeholder.startswith("Run a method to compare all combinations")
 
 
 def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatView) -> None:
@@ -193,4 +193,4 @@ def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatView) -> None:
     assert heat.plot.placeholder == "Run a method to compare all combinations of its parameters."
     heat.offer(((SIZES, "λ × k"),), both=False, left_out=False)
     heat.clear()
-    assert heat.accessibleName() == "λ × k" and "combination of parameters and k" in heat.plot.placeholder
+    assert heat.accessibleName() == "λ × k" and "parameters and k" in heat.plot.placeholder

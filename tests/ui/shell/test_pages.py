@@ -44,6 +44,16 @@ def test_a_page_is_shown_by_its_key_and_by_its_button(window: MainWindow) -> Non
         settle(window)
 
 
+def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
+    wait_until(lambda: not window.commands["stop"].isEnabled())  # which stops loading, too
+    stops = []
+    for _ in range(3):
+        at = QApplication.focusWidget() or window
+        QTest.keyClick(at, Qt.Key.Key_Tab)
+        stops.append(QApplication.focusWidget().objectName())
+    assert stops == ["tool-run", "tool-step", "tool-open"]  # with no run, there is nothing to pause or stop
+
+
 def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(window: MainWindow) -> None:
     first = window.findChild(QToolButton, f"page-{PAGES[0].key}")
     window.workspace.show_page(PAGES[0].key)

@@ -94,7 +94,7 @@ def test_the_longest_part_gives_way_first(app: QApplication, stage: Callable[...
     app.processEvents()
     shown = {key: line.findChild(QWidget, f"selection-{key}") for key in texts}
     assert [shown[key].text() for key in ("dataset", "fold", "size")] == ["MQ2008", "fold 3", "k = 3"]
-    assert shown["run"].text().endswith("…")
+    assert "…" in shown["run"].text()[3:-3]  # in the middle, so that similar names stay different
     assert all(button.geometry().right() <= line.width() for button in shown.values())
     assert texts["run"].strip() in shown["run"].toolTip()
     line.resize(180, 40)

@@ -1,8 +1,6 @@
 """The toolbar: every button is reachable at every width."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
 
 from rankstudio.ui.shell.actions import Actions
@@ -29,7 +27,7 @@ def test_every_button_is_in_sight(window, width):
     QApplication.processEvents()
     bar = window.toolbar
     for button in bar.findChildren(QPushButton):
-        if button.objectName() == "tool-palette" and width < 1200:
+        if button.objectName() == "tool-palette" and not bar.findChild(ActionButton, "tool-export").text():
             continue  # Ctrl+K
         assert button.isVisible(), button.objectName()
         right = button.mapTo(bar, button.rect().topRight()).x()
@@ -56,18 +54,3 @@ def test_a_wider_toolbar_never_shows_less_of_a_name(window):
         shown.append(min(line.width(), line.whole_width))
     assert shown == sorted(shown) and shown[-1] == line.whole_width
     assert window.toolbar.findChild(ActionButton, "tool-export").text() == "Export…"
-
-
-def test_run_and_its_neighbours_are_the_first_tab_stops(window):
-    window.toolbar.order_tabs()
-    for key in ("run", "pause", "stop", "step", "open"):
-        assert window.toolbar.findChild(ActionButton, f"tool-{key}") is _next(window)
-
-
-def _next(window):
-    """Press Tab, and return where the keyboard is then."""
-    if QApplication.focusWidget() is None:
-        window.activateWindow()
-        window.setFocus()
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    return QApplication.focusWidget()
