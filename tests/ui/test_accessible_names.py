@@ -48,9 +48,12 @@ def test_everything_the_keyboard_reaches_and_every_panel_has_a_name(finished: Ma
 
 def test_every_plot_that_shows_something_says_it(finished: MainWindow) -> None:
     wait_until(lambda: not finished.sections.inspect.inspector.plot.is_empty())
+    sections = finished.sections
     seen = set()
-    for page in PAGES:
+    for place, page in [(0, page) for page in PAGES] + [(1, PAGES[1])]:
         finished.workspace.show_page(page.key)
+        for switch in (sections.run.curves.view, sections.inspect.inspector.switch):
+            switch._buttons()[place].click()
         settle(finished)
         for plot in finished.workspace.findChildren(Plot):
             plot.flush()

@@ -21,19 +21,24 @@ PANELS = (
     DataPanel,
     MethodForm,
     CurvesPanel,
-    CandidatesView,
-    HeatView,
     FeaturesPanel,
     InspectorPanel,
     ResultsPanel,
     WordsPanel,
     OutlinePanel,
 )
+VIEWS = (CandidatesView, HeatView)
+"""Parts of panels, which have no ground of their own."""
 INTERACTIVE = (QAbstractButton, QComboBox, QLineEdit, QTableView, Plot)
 
 
 @pytest.fixture(params=PANELS, ids=lambda panel: panel.__name__)
 def panel(request, stage, theme):
+    return stage(request.param(theme), 420, 320)
+
+
+@pytest.fixture(params=(*PANELS, *VIEWS), ids=lambda place: place.__name__)
+def place(request, stage, theme):
     return stage(request.param(theme), 420, 320)
 
 
@@ -50,9 +55,9 @@ def test_panels_follow_the_theme(panel, theme):
     assert grounds(panel) == {DARK.panel}
 
 
-def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(panel):
-    assert panel.objectName()
-    shown = [w for kind in INTERACTIVE for w in panel.findChildren(kind) if w.isVisible() and w.isEnabled()]
+def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(place):
+    assert place.objectName()
+    shown = [w for kind in INTERACTIVE for w in place.findChildren(kind) if w.isVisible() and w.isEnabled()]
     for widget in shown:
         if widget.objectName().startswith("qt_"):
             continue

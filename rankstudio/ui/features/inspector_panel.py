@@ -78,7 +78,7 @@ class InspectorPanel(Panel):
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.switch.chosen.connect(self._show_view)
         self.switch.hide()
-        self.tools.addWidget(self.switch)
+        self.body.insertWidget(0, self.switch)
         self._candidates: QWidget | None = None
         self.facts.linkActivated.connect(self._on_link)
         theme.changed.connect(self._restyle)

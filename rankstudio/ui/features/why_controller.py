@@ -138,7 +138,7 @@ class WhyController(Controller):
             for member in candidates.members(column)
         }
         chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
-        said = _note(chosen, candidates.names, score, model.path)
+        said = _note(chosen, candidates.names, model.path)
         self._inspect.path.show_margins(model.path, known, said)
 
     def _mark(self, model: SelectedModel) -> None:
@@ -203,16 +203,15 @@ def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
-def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScore, path: PathResult) -> str:
+def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
     """Return what the margins are, with the closest one as the example where it is a near tie."""
     known = [lead for lead in leads.values() if lead.rival is not None]
     if not known:
         return ""
     if path.step_kind is StepKind.ITERATIONS:
-        said = tr("Margin: lead over the next feature, as a share of the {criterion}.")
+        said = tr("Margin: lead over the next feature.")
     else:
-        said = tr("Margin: lead over the next candidate, as a share of the {criterion}.")
-    said = said.format(criterion=tr(score.name))
+        said = tr("Margin: lead over the next candidate.")
     close = min(known, key=lambda lead: abs(lead.share))
     if close.rival is None or abs(close.share) >= TOSS_UP:
         return said
@@ -223,7 +222,7 @@ def _note(leads: dict[int, Margin], names: tuple[str, ...], score: CandidateScor
         step=close.number,
         share=percent(abs(close.share)),
     )
-    return tr("{definition} Margins below 1 % are near ties. {example}").format(definition=said, example=near)
+    return tr("{definition} Below 1 % is a near tie. {example}").format(definition=said, example=near)
 
 
 def _at_step(share: float) -> str:

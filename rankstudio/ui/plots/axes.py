@@ -112,7 +112,9 @@ class Axes:
         left = max(widths, default=0.0) + AIR
         width = max(1.0, size.width() - left - 2 * AIR)
         area = QRectF(round(left), round(top), round(width), round(height))
-        return Frame(area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y, self.log_x)
+        return Frame(
+            area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y, self.log_x and x_range[0] > 0
+        )
 
 
 def _shortest(values: list[float]) -> list[str]:

@@ -372,7 +372,7 @@ class CurvesPanel(Panel):
         foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, self.view, spacing=8)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        values = fill(QHBoxLayout(), (self.slider, 3), 1)
+        values = fill(QHBoxLayout(), (self.slider, 3), 1, margins=(0, 0, 0, 6))
         fill(self.body, self.hint, values, (self._row, 1), foot, self._asked, spacing=2)
 
     def _link(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats
@@ -57,6 +57,7 @@ class HeatView(QWidget):
             box.hide()
         self._caption = named(PlainLabel(), role="caption")
         self._caption.setWordWrap(True)
+        self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         title = tr("validation measure"), tr("features selected, k")
         self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN

@@ -94,7 +94,7 @@ class Sections(QObject):
         data = row("data-page", (about, self.data.statistics), (0, 1), (330, 900))
         self.inspect.inspector.add_candidates(self.run.candidates)
         self.run.compared.connect(self.inspect.inspector.offer_candidates)
-        right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (430, 290))
+        right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (400, 320))
         right.setMinimumWidth(_LEAST_RIGHT)
         shown = self._current.changed
         shown.connect(lambda: self._hide_without_features(right))

@@ -41,7 +41,7 @@ def test_a_click_looks_at_the_feature_everywhere(window: MainWindow) -> None:
     assert [line.text for line in lines[1:4]] == ["train", "validation", "test"]
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
     assert window.sections.inspect.feature == feature
-    assert window.sections.inspect.path.table.current().feature_id == feature
+    assert window.sections.inspect.features.table.current().feature_id == feature
     assert window.current.model.x_value == 2
 
 

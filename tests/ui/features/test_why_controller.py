@@ -119,7 +119,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
-    assert any("closest at step" in text for text in texts(window))
+    assert any("closest at step" in text for text in texts(window)), texts(window)
     why.panel.plot.flush()
     assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
 

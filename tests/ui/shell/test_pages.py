@@ -328,3 +328,22 @@ def test_the_report_s_words_can_be_read_in_a_small_window(window: MainWindow) ->
             line = field.fontMetrics().lineSpacing()
             assert field.visibleRegion().boundingRect().height() >= 2 * line
             assert words.rect().contains(field.geometry())
+
+
+def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    settings = Settings(tmp_path / "config")
+    for name in ("middle", "below-curves", "paths", "data"):
+        settings.set(f"sizes/{name}", "300 300")
+    settings.set("sizes/features", "400 300 300")
+    settings.set("windows/select-page", "candidates-panel heat-panel")
+    settings.set("windows/features-page", "alone-panel")
+    settings.sync()
+    with open_window(theme, tmp_path / "config", folds) as window:
+        for key in ("select", "features", "data"):
+            window.workspace.show_page(key)
+            settle(window)
+        assert not window.findChildren(PanelWindow)
+        for panel in (window.sections.run.curves, window.sections.alone.panel, window.sections.inspect.path):
+            assert panel.width() > 200 or not panel.isVisible()
