@@ -281,7 +281,9 @@ class FoldContext:
             for told in selector.work(self.train):
                 if isinstance(told, Step):
                     steps.append(told)
-                    yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))
+                    yield WorkProgress(
+                        tr("selecting features"), min(1.0, len(told.selected) / told.coef.size)
+                    )
                 else:
                     yield told
             growing = entry.step_kind is StepKind.FEATURES
