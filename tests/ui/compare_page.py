@@ -8,6 +8,7 @@ from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.widgets import Segmented
 
 
 def views(window: MainWindow) -> ResultsPanel:
@@ -15,11 +16,24 @@ def views(window: MainWindow) -> ResultsPanel:
 
 
 def look(window: MainWindow, key: str) -> None:
-    """Choose a view of the Compare page by its button, and wait for what it has computed."""
+    """Choose a view of the Compare page by its tab and button, and wait for what it has computed."""
     window.workspace.show_page("compare")
-    buttons = {button.text().lower(): button for button in views(window)._choice._group.buttons()}
-    buttons[key].click()
+    tab, part = {
+        "stability": ("folds", "stability"),
+        "folds": ("folds", "models"),
+        "published": ("literature", "published results"),
+        "conventions": ("literature", "conventions"),
+    }.get(key, (key, ""))
+    press(views(window)._choice, tab)
+    if part:
+        press(views(window)._part, part)
+    assert views(window).key() == key
     settle(window)
+
+
+def press(choice: Segmented, text: str) -> None:
+    [button] = [button for button in choice._group.buttons() if button.text().lower() == text]
+    button.click()
 
 
 def run_with(window: MainWindow, **changes: object) -> RunRecord:

@@ -112,23 +112,23 @@ def pareto_front_of(
         return None
     models = tuple(_model(number, runs[number], model) for number, model in tried)
     sizes, means, errors = ([getattr(m, what) for m in models] for what in ("size", "mean", "error"))
-    optimal = pareto_front(sizes, means, better).tolist()
+    optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
-    if len(data) == len(runs):
-        half = _paired_half(runs, data, [tried[i] for i in optimal], name)
-        if half is not None:
-            sign = -1.0 if better else 1.0
-            levels = tuple(means[best] + sign * float(h) for h in half)
-            enough = (
-                means[i] >= level if better else means[i] <= level
-                for i, level in zip(optimal, levels, strict=True)
-            )
-            suggested = next(i for i, there in zip(optimal, enough, strict=True) if there)
-            return ParetoFront(models, tuple(optimal), best, suggested, levels, paired=True)
-    suggested = one_standard_error(means, errors, sizes, better)
+    towards = -1.0 if better else 1.0  # from the best mean to worse ones
+    half = _paired_half(runs, data, [tried[i] for i in optimal], name) if len(data) == len(runs) else None
+    if half is not None:
+        levels = tuple(means[best] + towards * float(h) for h in half)
+        suggested = _first_within([means[i] for i in optimal], levels, better)
+        return ParetoFront(models, optimal, best, optimal[suggested], levels, paired=True)
     room = 0.0 if np.isnan(errors[best]) else errors[best]
-    level = means[best] - room if better else means[best] + room
-    return ParetoFront(models, tuple(optimal), best, suggested, (level,) * len(optimal))
+    levels = (means[best] + towards * room,) * len(optimal)
+    return ParetoFront(models, optimal, best, one_standard_error(means, errors, sizes, better), levels)
+
+
+def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
+    """Return the position of the first mean that is as good as its level."""
+    pairs = zip(means, levels, strict=True)
+    return next(i for i, (mean, level) in enumerate(pairs) if (mean >= level if better else mean <= level))
 
 
 def _model(number: int, run: RunResult, tried: TriedModel) -> ParetoModel:

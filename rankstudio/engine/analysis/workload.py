@@ -1,17 +1,65 @@
-"""How much work some plans are, and about how long it will be, by the runs there are or a rule of thumb."""
+"""How much work plans are, and how long it takes by the runs that are finished."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from statistics import median
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog.method import StepKind
 
-THUMB = 1.0
-"""Seconds that a unit takes where nobody has run its method yet: it may be off by a factor of a hundred."""
+SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
+"""Of a training part of the bundled sample."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that a method typically takes on the bundled sample, with one thread.
+
+    Attributes
+    ----------
+    fold : float
+        Of what all fits of a fold share, such as the order of the features.
+    fit : float
+        Of each combination of parameters.
+    path : float
+        Of a ranker behind a selector: each combination, for every number of features.
+    """
+
+    fold: float
+    fit: float
+    path: float = 0.0
+
+
+TYPICAL = {
+    "greedy-rankrls": Cost(0.02, 0.033),
+    "fsmrank": Cost(0.1, 0.33),
+    "fsmrank-top": Cost(0.0, 0.22),
+    "fsmsvm": Cost(0.24, 0.07),
+    "expected-divergence": Cost(0.07, 0.02),
+    "gas": Cost(0.13, 0.015),
+    "fs-bfs": Cost(8.4, 0.034),
+    "rfe": Cost(0.02, 0.021),
+    "l1-path": Cost(0.03, 0.015),
+    "single-feature": Cost(0.03, 0.015),
+    "mutual-information": Cost(0.03, 0.015),
+    "lambdamart-top": Cost(0.0, 25.0),
+    "rankrls": Cost(0.02, 0.003, 0.018),
+    "ranksvm": Cost(0.02, 0.009, 0.28),
+    "kernel-rankrls": Cost(0.09, 0.05, 5.3),
+    "listnet": Cost(0.06, 0.026, 0.41),
+    "coordinate-ascent": Cost(0.0, 1.5, 40.0),
+    "adarank": Cost(0.0, 0.17, 3.2),
+    "rankboost": Cost(0.0, 0.27, 5.3),
+    "svm-map": Cost(0.0, 0.05, 1.3),
+    "lambdamart": Cost(0.0, 25.0, 50.0),
+}
+"""By key of the method, with default parameters."""
+
+_UNKNOWN = Cost(0.03, 0.03, 1.0)  # of a method that the table lacks
 
 
 @dataclass(frozen=True)
@@ -24,7 +72,7 @@ class Workload:
     seconds : float
         About how long the units will take, one after the other.
     n_guessed : int
-        For how many of the runs the seconds are a rule of thumb.
+        For how many of the runs no finished run on the same data says how fast this computer is.
     """
 
     n_runs: int
@@ -33,26 +81,54 @@ class Workload:
     n_guessed: int
 
 
-def workload(plans: Sequence[tuple[Plan, int]], finished: Sequence[RunResult]) -> Workload:
+def workload(
+    plans: Sequence[tuple[Plan, int]],
+    finished: Sequence[RunResult],
+    n_documents: int = SAMPLE_DOCUMENTS,
+    n_features: int = SAMPLE_FEATURES,
+) -> Workload:
     """Return how much work plans are.
+
+    A method takes as many times its typical seconds as its finished runs on the same data did; as those of
+    the other methods did where it has none; as there are times more documents than in the sample where there
+    are no finished runs.
 
     Parameters
     ----------
     plans : sequence of (Plan, int)
         Each with the number of its folds.
     finished : sequence of RunResult
-        Whose seconds a unit, the median over runs of a method and ranker, are those of a plan with these.
+        Whose seconds count.
+    n_documents, n_features : int
+        Of a training part of the data.
     """
-    pace: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for run in finished:
-        units = len(run.plan.combinations) * len(run.folds)
-        if units and run.seconds > 0:
-            pace[run.plan.method, run.plan.ranker].append(run.seconds / units)
+    paces = [(run.plan, _pace(run)) for run in finished if run.folds and run.seconds > 0]
     n_units, seconds, n_guessed = 0, 0.0, 0
-    for plan, n_folds in plans:
-        units = len(plan.combinations) * (len(plan.folds) or n_folds)
-        known = pace.get((plan.method, plan.ranker))
-        n_units += units
-        n_guessed += known is None
-        seconds += units * (median(known) if known else THUMB)
+    for plan, n_given in plans:
+        n_folds = len(plan.folds) or n_given
+        here = [(other, pace) for other, pace in paces if other.data == plan.data]
+        own = [pace for other, pace in here if (other.method, other.ranker) == (plan.method, plan.ranker)]
+        known = own or [pace for _, pace in here]
+        n_units += len(plan.combinations) * n_folds
+        n_guessed += not known
+        pace = median(known) if known else n_documents / SAMPLE_DOCUMENTS
+        seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(len(plans), n_units, seconds, n_guessed)
+
+
+def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:
+    """Return about how long a plan would take with one thread on as many documents as the sample has."""
+    cost, n_fits = TYPICAL.get(plan.method, _UNKNOWN), len(plan.combinations)
+    limit = plan.parameters.get(StepKind.FEATURES.limit)
+    sizes = min(n_features, limit) if isinstance(limit, int) else n_features
+    steps = sizes / SAMPLE_FEATURES
+    if not plan.ranker:
+        return n_folds * (cost.fold + n_fits * cost.fit * (steps if plan.entry.selects else 1.0))
+    n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
+    ranked = n_fits * TYPICAL.get(plan.ranker, _UNKNOWN).path
+    return n_folds * (cost.fold + steps * (n_own * cost.fit + ranked))
+
+
+def _pace(run: RunResult) -> float:
+    """Return how many times its typical seconds a run took."""
+    return run.seconds / typical_seconds(run.plan, len(run.folds), len(run.feature_ids))

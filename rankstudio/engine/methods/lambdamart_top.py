@@ -10,6 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
@@ -109,7 +110,7 @@ class LambdaMARTTop(GrowingSelector):
         for grown in ranker.work(data):
             if isinstance(grown, Step):
                 gains, number = grown.coef, grown.number
-            yield WorkProgress("growing trees with all features", number / self.n_rounds)
+            yield WorkProgress(tr("growing trees with all features"), number / self.n_rounds)
         self.gains_ = gains
         order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.language import trn
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.selection.filter_base import without
@@ -158,7 +159,8 @@ def _learned(
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
-        yield WorkProgress(f"ranking with {len(columns)} feature{'' if len(columns) == 1 else 's'}", share)
+        what = trn("ranking with {n} feature", "ranking with {n} features", len(columns))
+        yield WorkProgress(what.format(n=len(columns)), share)
     if last is not None and last.linear:  # others hold on to more than a few numbers
         models[key] = last
     return last

@@ -1,13 +1,16 @@
-"""Several methods, rankers and datasets at once: what to run, how much work that is, and a button."""
+"""A list of pipelines to compare: which are finished, which have to run, and about how long that takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
+    QFrame,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -16,20 +19,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.analysis.workload import THUMB, Workload
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.ui.compare.pipelines import Pipeline, Pipelines
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, TableView, Tick
 from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 
-OWN_MODEL = ""
-"""The key of the ranker that is none: the selector's own weights."""
+_SIZE = (960, 560)
+_ADDING = 268  # pixels, of the column on the left
+_DATA_ROWS = 4  # in sight
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that can be ticked.
+    """Something that can be ticked or chosen.
 
     Attributes
     ----------
@@ -52,98 +62,206 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a dialog offers; plans are chosen in its box, by key and label."""
+    """What a dialog offers."""
 
     methods: tuple[Offer, ...]
     rankers: tuple[Offer, ...]
     data: tuple[Offer, ...]
-    plans: tuple[tuple[str, str], ...] = ()
-
-
-Planned = Callable[[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], Sequence[Plan]]
-"""Returns the plans of a plan file ("" for none), ticked methods, rankers and data."""
 
 
 class ComparisonDialog(QDialog):
-    """Tick what is to be run; the number of units and about how long they take stand below.
+    """Compose a list of pipelines. Finished runs are used as they are; the others are run.
 
     Parameters
     ----------
+    theme : Theme
     offers : Offers
-    planned : callable
-        Returns the plans of what is ticked.
-    measured : callable
-        Returns their workload.
-    plan : str
-        Key of the plan file to begin with; "" for what is ticked.
+    pipelines : Pipelines
+        Makes them, and knows the runs.
+    file : str
+        The comparison to begin with; "" for the finished runs and the pipeline of the form.
     parent : QWidget, optional
     """
 
-    planChosen = Signal(str)
-
     def __init__(
         self,
+        theme: Theme,
         offers: Offers,
-        planned: Planned,
-        measured: Callable[[Sequence[Plan]], Workload],
-        plan: str = "",
+        pipelines: Pipelines,
+        file: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("comparison-dialog")
         self.setWindowTitle(tr("Run a comparison"))
-        self._planned, self._measured = planned, measured
-        self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
-        self.plan.addItem(tr("Methods selected below"), "")
-        for key, label in offers.plans:
-            self.plan.addItem(label, key)
+        self._pipelines, self._listed = pipelines, list[Plan]()
+        self._unticked: list[Plan] = []
+        self._offered: set[int] = set()
+        self._several_data: bool | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
-        self.rankers = tick_list("comparison-rankers", tr("Final rankers"), offers.rankers)
+        self.ranker = named(
+            choice_box(
+                tuple((one.key, one.label) for one in offers.rankers),
+                {one.key: one.hint for one in offers.rankers if not one.enabled},
+            ),
+            "comparison-ranker",
+            tr("Final ranker"),
+        )
+        self.add = named(QPushButton(), "comparison-add")
+        self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
+        self.plan.addItem(tr("Finished runs and current plan"), "")
+        for key, one in pipelines.files.items():
+            self.plan.addItem(tr("Plan: {title}").format(title=one.title), key)
+        self.table = named(
+            TableView(theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data)),
+            said=tr("Pipelines"),
+        )
+        self.table.placeholder = tr("Select methods on the left and press Add.")
+        self.remove = named(QPushButton(tr("Re&move")), "comparison-remove")
         self.data = tick_list("comparison-data", tr("Data"), offers.data)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
-        self._work.setWordWrap(True)
-        self._work.setMinimumHeight(40)
-        self._run = named(QPushButton(tr("&Run in the background")), "comparison-run", role="primary")
+        self._run = named(QPushButton(), "comparison-run", role="primary")
         self._cancel = QPushButton(tr("Cancel"))
         self._lay_out()
-        for ticks in (self.methods, self.rankers, self.data):
-            ticks.itemChanged.connect(self._update)
-        self.plan.currentIndexChanged.connect(self._update)
-        self._run.clicked.connect(self.accept)
-        self._cancel.clicked.connect(self.reject)
-        self.plan.setCurrentIndex(max(0, self.plan.findData(plan)))
-        self._update()
+        self._connect()
+        self.plan.setCurrentIndex(max(0, self.plan.findData(file)))
+        self._begin()
+
+    def rows(self) -> tuple[Pipeline, ...]:
+        """Return the pipelines of the list that are ticked, on every dataset."""
+        return tuple(row for row in self.table.rows_model.rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
-        """Return what is to be run."""
-        key = str(self.plan.currentData())
-        return tuple(self._planned(key, *map(ticked, (self.methods, self.rankers, self.data))))
+        """Return what is to be run: ticked pipelines of which there is no run."""
+        return tuple(row.plan for row in self.rows() if row.run is None)
+
+    def ticks(self) -> dict[int, bool]:
+        """Return which of the runs that were offered are compared, by number."""
+        ticked = {row.run for row in self.rows()}
+        return {key: key in ticked for key in sorted(self._offered)}
 
     def work(self) -> str:
         """Return what is said of the work."""
         return self._work.text()
 
     def _lay_out(self) -> None:
-        lists = QHBoxLayout()
-        for ticks, stretch in ((self.methods, 4), (self.rankers, 3), (self.data, 4)):
-            title = named(PlainLabel(ticks.accessibleName()), role="title")
-            fill(lists, (fill(QVBoxLayout(), title, (ticks, 1), spacing=6), stretch), spacing=12)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        title = tr("Add pipelines"), tr("Final ranker of selectors"), tr("Pipelines"), tr("Data")
+        adding, ranker, pipelines, data = (named(PlainLabel(text), role="title") for text in title)
+        fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
+        above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
+        frame = named(QFrame(), role="panel")
+        fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
+        fill(right, above, (frame, 1), data, self.data, spacing=6)
+        for widget in (self.methods, self.ranker, self.add):
+            widget.setFixedWidth(_ADDING)
+        self.data.setFixedHeight(min(_DATA_ROWS, max(2, self.data.count())) * 28 + 2)
+        self._work.setWordWrap(True)
+        self._work.setMinimumHeight(40)
+        lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
         buttons = fill(QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8)
-        fill(QVBoxLayout(self), self.plan, (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        fill(QVBoxLayout(self), (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
         self._run.setDefault(True)
-        self.resize(820, 520)
+        self.resize(*_SIZE)
+
+    def _connect(self) -> None:
+        self.methods.itemChanged.connect(self._offer)
+        self.ranker.currentIndexChanged.connect(self._offer)
+        self.add.clicked.connect(self._add)
+        self.plan.currentIndexChanged.connect(self._begin)
+        self.data.itemChanged.connect(self._update)
+        self.table.toggled.connect(self._tick)
+        self.table.selectionModel().selectionChanged.connect(self._offer_removal)
+        self.remove.clicked.connect(self._remove)
+        delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)
+        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.activated.connect(self._remove)
+        self._run.clicked.connect(self.accept)
+        self._cancel.clicked.connect(self.reject)
+
+    @Slot()
+    def _begin(self) -> None:
+        """List what a file has, or what there is."""
+        self._listed = self._pipelines.listed(str(self.plan.currentData()))
+        self._unticked.clear()
+        self._update()
+
+    @Slot()
+    def _add(self) -> None:
+        """Put the ticked methods into the list, each with the ranker."""
+        self._listed += self._new()
+        for row in range(self.methods.count()):
+            self.methods.item(row).setCheckState(Qt.CheckState.Unchecked)
+        self._update()
+
+    def _new(self) -> list[Plan]:
+        """Return the pipelines of the ticked methods that the list has not got."""
+        made = []
+        for key in ticked(self.methods):
+            try:
+                made.append(self._pipelines.made(key, str(self.ranker.currentData())))
+            except (PlanError, ParameterError) as error:
+                self._work.setText(str(error))
+        return self._pipelines.distinct([*self._listed, *made])[len(self._listed) :]
+
+    @Slot()
+    def _offer(self) -> None:
+        """Say on the button how many pipelines it adds."""
+        n, chosen = len(self._new()), bool(ticked(self.methods))
+        self.add.setEnabled(n > 0)
+        self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
+        why = tr("The list contains these pipelines.") if chosen else tr("Select at least one method.")
+        self.add.setToolTip("" if n else plain(why))
+
+    @Slot()
+    def _offer_removal(self) -> None:
+        self.remove.setEnabled(self.table.selectionModel().hasSelection())
+
+    @Slot()
+    def _remove(self) -> None:
+        """Take the chosen pipelines out of the list, on all data."""
+        gone = {index.data(ROW_ROLE).position for index in self.table.selectionModel().selectedRows()}
+        self._listed = [plan for position, plan in enumerate(self._listed) if position not in gone]
+        self._update()
+
+    @Slot(object)
+    def _tick(self, row: Pipeline) -> None:
+        if row.plan in self._unticked:
+            self._unticked.remove(row.plan)
+        else:
+            self._unticked.append(row.plan)
+        self._update()
 
     @Slot()
     def _update(self) -> None:
-        """Say how much work it is."""
-        own = not self.plan.currentData()
-        self.methods.setEnabled(own)
-        self.rankers.setEnabled(own)
-        plans = self.plans()
-        self._run.setEnabled(bool(plans))
-        self._work.setText(
-            _said(self._measured(plans)) if plans else tr("Nothing to run: select a method and data.")
-        )
+        """Show the pipelines, and how much work they are."""
+        data = ticked(self.data)
+        found = self._pipelines.rows(self._listed, data)
+        self._offered |= {row.run for row in found if row.run is not None}
+        if (len(data) > 1) is not self._several_data:
+            self._several_data = len(data) > 1
+            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, self._several_data))
+        self.table.set_rows(found)
+        rows, plans = self.rows(), self.plans()
+        self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
+        self._run.setEnabled(bool(rows))
+        self._work.setText(self._said(rows, plans))
+        self._offer()
+        self._offer_removal()
+
+    def _said(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
+        if not rows:
+            return tr("Nothing to compare: add a pipeline and select data.")
+        if not plans:
+            return tr("There is a run of every pipeline: nothing has to run.")
+        work = self._pipelines.work(plans)
+        runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
+        units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
+        if work.n_guessed:
+            text = tr("{runs}, {units}: about {seconds}, a rough estimate before the first run.")
+        else:
+            text = tr("{runs}, {units}: about {seconds}, estimated from finished runs.")
+        return text.format(runs=runs, units=units, seconds=duration(work.seconds))
 
 
 def ticked(ticks: QListWidget) -> tuple[str, ...]:
@@ -168,24 +286,95 @@ def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
     return made
 
 
-def _said(work: Workload) -> str:
-    runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
-    units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
-    if not work.n_guessed:
-        how = tr("estimated from finished runs")
-    elif work.n_guessed == work.n_runs:
-        how = tr("rough estimate, {thumb:g} s per fit").format(thumb=THUMB)
-    else:
-        how = tr("{n_guessed} runs estimated roughly, {thumb:g} s per fit").format(
-            n_guessed=work.n_guessed, thumb=THUMB
-        )
-    return tr("{runs}, {units}: about {seconds}, {how}.").format(
-        runs=runs, units=units, seconds=_duration(work.seconds), how=how
-    )
-
-
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return about how long something takes: "12 s", "3 min", "1.5 h"."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = seconds / 60
     return tr("{minutes:.0f} min").format(minutes=minutes) if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[Column]:
+    tick = Column(
+        "tick",
+        "",
+        kind="tick",
+        value=lambda row: Tick(is_ticked(row)),
+        tooltip=tr("Tick the pipelines to compare (Space)"),
+        width=30,
+    )
+    data = Column("data", tr("data"), value=lambda row: _name(row.plan.data), tone="muted", width=96)
+    return [
+        tick,
+        Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
+        *([data] if several_data else []),
+        *_COLUMNS,
+    ]
+
+
+def _name(place: str) -> str:
+    return tr("Sample") if place == SAMPLE else Path(place).name
+
+
+def _parameters(row: Pipeline) -> str:
+    return " · ".join(f"{label} {text}" for label, text in changed_parameters(row.plan).items())
+
+
+def _all_parameters(row: Pipeline) -> str:
+    return "\n".join(f"{label} {text}" for label, text in parameter_texts(row.plan).items())
+
+
+_RUNS = {
+    RunState.DONE: tr("run {key}, done"),
+    RunState.RUNNING: tr("run {key}, running"),
+    RunState.PAUSED: tr("run {key}, paused"),
+    RunState.QUEUED: tr("run {key}, queued"),
+}
+
+
+def _state(row: Pipeline) -> str:
+    return tr("not run") if row.state is None else tr(_RUNS[row.state]).format(key=row.run)
+
+
+def _time(row: Pipeline) -> str:
+    return duration(row.seconds) if row.finished else tr("≈ {time}").format(time=duration(row.seconds))
+
+
+def _time_hint(row: Pipeline) -> str:
+    if row.finished:
+        return tr("Measured.")
+    if row.guessed:
+        return tr("A rough estimate: no run on these data is finished.")
+    return tr("Estimated from the finished runs on these data.")
+
+
+_COLUMNS = (
+    Column(
+        "parameters",
+        tr("parameters"),
+        value=lambda row: _parameters(row) or tr("defaults"),
+        tooltip=tr("Parameters that differ from their defaults"),
+        hint=_all_parameters,
+        tone="muted",
+        width=150,
+    ),
+    Column(
+        "seconds",
+        tr("time"),
+        "right",
+        value=_time,
+        tooltip=tr("Measured time of a finished run, or estimated time"),
+        hint=_time_hint,
+        sort=lambda row: row.seconds,
+        tone="muted",
+        width=76,
+    ),
+    Column(
+        "state",
+        tr("status"),
+        value=_state,
+        tooltip=tr("Finished runs are compared as they are; pipelines without a run are run"),
+        tone=lambda row: "ok" if row.finished else "muted",
+        width=124,
+    ),
+)

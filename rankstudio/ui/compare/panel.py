@@ -21,16 +21,20 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
-    "pareto": tr("Pareto"),
-    "tests": tr("Tests"),
-    "folds": tr("Folds"),
-    "stability": tr("Stability"),
-    "conventions": tr("Conventions"),
-    "published": tr("Published"),
+    "folds": tr("models"),
+    "stability": tr("stability"),
+    "published": tr("published results"),
+    "conventions": tr("conventions"),
 }
+_TABS = {
+    "pareto": (tr("Pareto"), ("pareto",)),
+    "tests": (tr("Tests"), ("tests",)),
+    "folds": (tr("Folds"), ("folds", "stability")),
+    "literature": (tr("Literature"), ("published", "conventions")),
+}
+"""Title and views of each tab. What a fold chose belongs to its measures, printed results to their rules."""
 
-
-_BESIDE_TOOLS = 150  # pixels of the header for title and gaps, beside the choice of views and their own tools
+_BESIDE_TOOLS = 460  # pixels of the header for title, caption, parts of a tab and gaps, beside tabs and tools
 
 
 class ResultsPanel(Panel):
@@ -60,6 +64,7 @@ class ResultsPanel(Panel):
         self.pareto = ParetoView(theme)
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
+        self._key, self._last = "", {tab: parts[0] for tab, (_, parts) in _TABS.items()}
         self._views: dict[str, View] = {
             "pareto": self.pareto,
             "tests": self.tests,
@@ -69,14 +74,16 @@ class ResultsPanel(Panel):
             "published": self.published,
         }
         self._stack = QStackedWidget()
-        options = [(key, _TITLES[key]) for key in self._views]
-        self._choice = named(Segmented(options, tr("view of the results")), "results-views")
-        self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
+        self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")
+        self._part = named(Segmented((), tr("part of the view")), "results-part")
+        for choice in (self._choice, self._part):
+            choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
         self._own_tools = QWidget()
-        own = fill(QHBoxLayout(self._own_tools), margins=(0, 0, 0, 0), spacing=2)
+        own = fill(QHBoxLayout(self._own_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
         for view in self._views.values():
             for tool in view.tools:
                 own.addWidget(tool)
@@ -85,7 +92,8 @@ class ResultsPanel(Panel):
         self.tools.addSpacing(20)
         self.tools.addWidget(self._choice)
         self.set_content(self._stack)
-        self._choice.chosen.connect(self.show_view)
+        self._choice.chosen.connect(self._show_tab)
+        self._part.chosen.connect(self.show_view)
         self.show_view("pareto")
 
     def view(self) -> View:
@@ -94,7 +102,7 @@ class ResultsPanel(Panel):
 
     def key(self) -> str:
         """Return the key of the view that is shown."""
-        return str(self._choice.value())
+        return self._key
 
     def tables(self) -> tuple[ShownTable, ...]:
         """Return the tables of the view that is shown."""
@@ -106,8 +114,14 @@ class ResultsPanel(Panel):
 
     @Slot(object)
     def show_view(self, key: str) -> None:
-        """Show another view."""
-        self._choice.select(key)
+        """Show another view, in its tab."""
+        tab, parts = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
+        self._key = self._last[tab] = key
+        self._choice.select(tab)
+        if [part for part, _ in self._part.options()] != list(parts):
+            self._part.set_options([(part, _TITLES.get(part, part)) for part in parts])
+        self._part.select(key)
+        self._part.setVisible(len(parts) > 1)
         for view in self._views.values():
             shown = view is self.view()
             # A view that is not shown asks for no room.
@@ -115,10 +129,15 @@ class ResultsPanel(Panel):
             view.setSizePolicy(policy, policy)
             for tool in view.tools:
                 tool.setVisible(shown)
-        self._own_tools.setVisible(bool(self.view().tools))
+        self._own_tools.setVisible(len(parts) > 1 or bool(self.view().tools))
         self._stack.setCurrentWidget(self.view())
         self._show_caption()
         self.viewChosen.emit(key)
+
+    @Slot(object)
+    def _show_tab(self, tab: str) -> None:
+        """Show the view of a tab that was shown last."""
+        self.show_view(self._last[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give what belongs to a view a row of its own where the header has no room for it."""
@@ -127,8 +146,7 @@ class ResultsPanel(Panel):
 
     def _place_tools(self) -> None:
         tools = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
-        own, all_views = max(tools), self._choice.sizeHint().width()
-        beside = self.width() >= own + all_views + scaled(_BESIDE_TOOLS)
+        beside = self.width() >= max(tools) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         if beside is not self._beside:
             self._beside = beside
             if beside:

@@ -267,56 +267,76 @@ class RunsPanel(Panel):
         if plans != self._plans:
             self._plans, self._differences = plans, distinctions(plans)
         self._best = _best_means(rows)
+        self._take_columns(self._shape_of(rows))
+        listed = [row for row in rows if self._with_hidden or not row.label.hidden]
+        shown = ordered(listed, self.filter.text(), self._by_method)
+        self.table.set_rows(shown)
+        self._scroll_to_measure()
+        self.set_caption(self._said(rows, len(shown)))
+
+    def _shape_of(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
+        """Return what the columns depend on."""
         measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
         choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
-        data = sorted({row.data for row in rows})
         written = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
         compared = sum(one.role in ("compared", "waiting") for one in self._compared.values())
-        shape = (
+        return (
             tuple(measures),
             next(choosers, ""),
             any(self._differences.values()),
-            len(data) > 1,
+            len({row.data for row in rows}) > 1,
             compared > 0,
             frozenset(self._hidden),
             frozenset(self._labelled | written),
         )
+
+    def _take_columns(self, shape: tuple[Any, ...]) -> None:
+        """Show other columns where they depend on something that has changed."""
         if shape != self._shape:
             self._shape = shape
             self.table.set_columns([c for c in self._columns() if c.key not in self._hidden])
-        listed = [row for row in rows if self._with_hidden or not row.label.hidden]
-        shown = ordered(listed, self.filter.text(), self._by_method)
-        self.table.set_rows(shown)
-        if self._sought in measures and self.isVisible():
-            number = [column.key for column in self.table.rows_model.columns].index(self._sought)
-            self.table.scrollTo(self.table.model().index(max(0, self.table.rowAt(0)), number))
+
+    def _scroll_to_measure(self) -> None:
+        """Bring the measure into sight that was chosen last."""
+        keys = [column.key for column in self.table.rows_model.columns]
+        if self._sought in keys and self.isVisible():
+            row = max(0, self.table.rowAt(0))
+            self.table.scrollTo(self.table.model().index(row, keys.index(self._sought)))
             self._sought = ""
+
+    def _said(self, rows: Sequence[RunRow], n_shown: int) -> str:
+        """Return the caption: the data and the part of the measures, and how many runs are listed."""
+        data = sorted({row.data for row in rows})
         parts = sorted({tr(row.summary.part) for row in rows if row.summary.means})
         said = [*data] if len(data) == 1 else []
         said += [tr("{parts} part, mean over folds").format(parts=together(parts))] if parts else []
         said += [tr("test part sealed")] if parts and self._sealed else []
-        if len(shown) < len(rows):
-            said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=len(shown), n_rows=len(rows)))
-        self.set_caption(" · ".join(said))
+        if n_shown < len(rows):
+            said.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
+        return " · ".join(said)
 
     def _columns(self) -> list[Column]:
-        """Return the columns; the measures are those of the plans, and the deviation that of the chooser."""
+        """Return the columns: what a small window has to show comes first.
+
+        The measures are those of the plans, and the deviation is that of the chooser.
+        """
         measures, chooser, differences, several_data, compared, _, labelled = self._shape
         found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
         return [
-            *first_columns(lambda row: row.key in self._ticked, several_data),
+            *first_columns(lambda row: row.key in self._ticked),
+            STATUS,
+            *([DATA] if several_data else []),
             *label_columns(labelled),
             *([settings] if differences else []),
+            SIZES,
             first,
             *(found if compared else []),
             *others,
-            SIZES,
-            STATUS,
             *spread_columns(chooser, measures[0]),
         ]
 
@@ -398,8 +418,8 @@ class RunsPanel(Panel):
             self.removed.emit(row.key)
 
 
-def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> list[Column]:
-    """Return what a run is: tick, dot, number, method, and its data where there are several."""
+def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
+    """Return what a run is: tick, dot, number and method."""
     tick = Column(
         "tick",
         "",
@@ -411,7 +431,6 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
     number = Column(
         "key", tr("run"), "right", tooltip=tr("Number of the run in the other views"), tone="muted", width=44
     )
-    data = Column("data", tr("data"), width=170, tone="muted")
     method = Column(
         "method",
         tr("name"),
@@ -421,7 +440,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool], several_data: bool) -> li
         edited=lambda row: row.name,
         width=190,
     )
-    return [tick, RUN_DOT, number, method, *([data] if several_data else [])]
+    return [tick, RUN_DOT, number, method]
 
 
 def label_columns(shown: Collection[str]) -> list[Column]:
@@ -566,6 +585,8 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     return [*([deviation] if chooser else []), over_single]
 
 
+DATA = Column("data", tr("data"), width=170, tone="muted")
+
 SIZES = Column(
     "k",
     "k",
@@ -575,9 +596,6 @@ SIZES = Column(
     sort=lambda row: min(row.summary.sizes, default=None),
     width=72,
 )
-
-
-_ROLES = {"waiting": tr("comparing …"), "left out": tr("left out"), "reference": tr("reference")}
 
 
 _STATES = {
@@ -617,7 +635,7 @@ STATUS = Column(
     value=_status,
     tone=lambda row: _TONES.get(row.state, "muted"),
     hint=_status_hint,
-    width=130,
+    width=118,
     sort=lambda row: row.state,
 )
 

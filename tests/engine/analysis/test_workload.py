@@ -1,24 +1,54 @@
-"""How much work plans are: units counted, seconds from runs of the same method, else by a rule of thumb."""
+"""How much work plans are: units counted, seconds by the runs that are finished on the same data."""
 
 from dataclasses import replace
 
+import pytest
 from experiment.runs import fold, result
 
-from rankstudio.engine.analysis.workload import THUMB, workload
+from rankstudio.engine.analysis.workload import SAMPLE_DOCUMENTS, TYPICAL, typical_seconds, workload
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.methods.catalog import methods
+
+N = 6  # features of the runs
+
+
+def took(times: float, place: str = "x", **changes: object) -> RunResult:
+    run = result([fold(1, [0.5]), fold(2, [0.5])], **changes)
+    seconds = times * typical_seconds(run.plan, 2, N)
+    return replace(run, plan=run.plan.changed(data=place), seconds=seconds)
 
 
 def test_units_are_combinations_times_folds_and_seconds_those_of_runs_of_the_method() -> None:
     plan = Plan("x", parameters={"regularization": (1.0, 2.0, 4.0)})
-    other = Plan("x", "gas", folds=(2,))
-    finished = [
-        replace(
-            result([fold(1, [0.5]), fold(2, [0.5])], parameters={"regularization": (1.0, 2.0)}), seconds=s
-        )
-        for s in (8.0, 40.0, 12.0)
-    ]
-    found = workload([(plan, 5), (other, 5)], finished)
-    units = len(other.combinations)
-    assert (found.n_runs, found.n_units, found.n_guessed) == (2, 15 + units, 1)
-    assert found.seconds == 15 * 12.0 / 4 + units * THUMB
+    finished = [took(times) for times in (8.0, 40.0, 12.0)]
+    found = workload(
+        [(plan, 5), (Plan("x", "gas", folds=(2,)), 5)], [*finished, took(3.0, method="gas")], n_features=N
+    )
+    assert (found.n_runs, found.n_units, found.n_guessed) == (2, 15 + 11, 0)
+    own, other = 12.0 * typical_seconds(plan, 5, N), 3.0 * typical_seconds(Plan("x", "gas"), 1, N)
+    assert found.seconds == pytest.approx(own + other)
     assert workload([], finished).n_units == 0
+
+
+def test_a_method_that_was_not_run_goes_by_the_others_on_the_same_data_and_else_by_their_size() -> None:
+    plan = Plan("x", "gas", ranker="ranksvm")
+    known = workload([(plan, 5)], [took(10.0), took(99.0, "y")])
+    assert known.n_guessed == 0
+    assert known.seconds == pytest.approx(10.0 * typical_seconds(plan, 5))
+    unknown = workload([(plan, 5)], [took(99.0, "y")], n_documents=3 * SAMPLE_DOCUMENTS)
+    assert unknown.n_guessed == 1
+    assert unknown.seconds == pytest.approx(3.0 * typical_seconds(plan, 5))
+
+
+def test_a_pipeline_shares_its_selection_and_ends_with_its_last_size() -> None:
+    fast, slow = Plan("x", "gas", ranker="rankrls"), Plan("x", "gas", ranker="ranksvm")
+    assert typical_seconds(slow, 5) > 5 * typical_seconds(fast, 5)
+    assert typical_seconds(Plan("x", "fs-bfs", ranker="rankrls"), 1) < 2 * TYPICAL["fs-bfs"].fold
+    few = slow.changed(parameters={"n_features_to_select": 4})
+    assert typical_seconds(few, 5) < typical_seconds(slow, 5) / 5
+
+
+def test_every_method_of_the_catalog_has_a_typical_time() -> None:
+    assert {m.key for m in methods() if not m.given} <= set(TYPICAL)
+    assert all(TYPICAL[m.key].path for m in methods() if not m.selects and not m.given)

@@ -182,11 +182,20 @@ def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
     panel = views(window)
     window.workspace.show_page("compare")
     panel._choice._group.checkedButton().setFocus()
-    for key in ("tests", "folds", "stability", "conventions", "published", "published"):
+    for key in ("tests", "folds", "published", "published"):
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
         assert panel.key() == key
         assert panel.view().isVisible()
     assert not views(window).tests.reference.isVisible()
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Left)
+    settle(window)
+    panel._part._group.checkedButton().setFocus()
+    for key in ("stability", "stability"):
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+        assert panel.key() == key
+    panel._choice._group.button(0).click()
+    panel._choice._group.button(2).click()
+    assert panel.key() == "stability"  # the part that was looked at
 
 
 def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWindow) -> None:

@@ -30,42 +30,105 @@ def keys(ticks: QListWidget) -> list[str]:
     return [ticks.item(row).data(Qt.ItemDataRole.UserRole) for row in range(ticks.count())]
 
 
-def test_three_methods_are_run_in_the_background_and_stand_in_the_table(
+def add(dialog: ComparisonDialog, *methods: str, ranker: str = "") -> None:
+    tick(dialog.methods, *methods)
+    dialog.ranker.setCurrentIndex(dialog.ranker.findData(ranker))
+    QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+
+
+def titles(dialog: ComparisonDialog) -> list[str]:
+    return [row.plan.title for row in dialog.table.rows()]
+
+
+def test_pipelines_are_added_to_that_of_the_form_and_run_in_the_background(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
     def answer(dialog: ComparisonDialog) -> int:
-        tick(dialog.methods, "greedy-rankrls", "gas", "ranksvm")
-        tick(dialog.rankers, "", "rankrls")
+        add(dialog, "gas", ranker="ranksvm")
+        add(dialog, "ranksvm", "single-feature", ranker="rankrls")
         asked.append(dialog.work())
-        assert [plan.title for plan in dialog.plans()][-1] == "RankSVM"
-        tick(dialog.rankers, "")
+        assert titles(dialog) == [
+            "Greedy RankRLS",
+            "GAS, then RankSVM",
+            "Single features, then RankRLS",
+            "RankSVM",
+        ]
         return int(QDialog.DialogCode.Accepted)
 
     monkeypatch.setattr(ComparisonDialog, "exec", answer)
     window.workspace.show_page("compare")
     window.commands["comparison"].trigger()
-    assert asked[0].startswith("5 runs, ")
+    assert asked[0].startswith("4 runs, ")
     assert naming("rough estimate").search(asked[0])
-    assert len(window.runs.records) == 3
-    wait_until(lambda: not window.runs.busy)
+    wait_until(lambda: len(window.runs.records) == 4 and not window.runs.busy)
     settle(window)
     table = window.sections.results.panel.table
-    assert {row.method for row in table.rows()} == {"Greedy RankRLS", "GAS", "RankSVM"}
+    assert len({row.method for row in table.rows()}) == 4
     assert all(row.state == "done" for row in table.rows())
     assert window.runs.records[0].plan.parameters["regularization"] == (0.25, 1.0, 4.0)  # the form's
 
 
-def test_the_time_is_estimated_from_the_runs_there_are(window: MainWindow) -> None:
-    finish(window)
+def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -> None:
     dialog = window.comparison.dialog()
-    assert naming("1 run 6 fits").search(dialog.work())
-    assert dialog.work().endswith(", estimated from finished runs.")
-    tick(dialog.methods)
-    assert dialog.work() == "Nothing to run: select a method and data."
+    dialog.show()
+    tick(dialog.methods, "greedy-rankrls")
+    assert not dialog.add.isEnabled()  # it is that of the form
+    add(dialog, "greedy-rankrls", "gas", ranker="rankrls")
+    tick(dialog.methods, "gas")
+    assert not dialog.add.isEnabled()
+    assert titles(dialog) == ["Greedy RankRLS", "Greedy RankRLS, then RankRLS", "GAS, then RankRLS"]
+    dialog.table.selectRow(1)
+    QTest.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
+    assert titles(dialog) == ["Greedy RankRLS", "GAS, then RankRLS"]
+    assert [plan.title for plan in dialog.plans()] == titles(dialog)
+    dialog.activateWindow()
+    wait_until(dialog.isActiveWindow)
+    dialog.table.setFocus()
+    for _ in range(2):
+        dialog.table.selectRow(0)
+        QTest.keyClick(dialog.table, Qt.Key.Key_Delete)
     assert not dialog._run.isEnabled()
+    assert naming("nothing").search(dialog.work().lower())
+    dialog.close()
     dialog.deleteLater()
+
+
+def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    window.session.change("editing", method="ranksvm", parameters={"C": (0.5,)})
+    finish(window)
+    window.session.change("editing", measures=("MAP", "P@5"))  # can be measured without another run
+    seen: list[ComparisonDialog] = []
+
+    def answer(dialog: ComparisonDialog) -> int:
+        rows = dialog.table.rows()
+        assert [(row.plan.title, row.run, row.finished) for row in rows] == [
+            ("Greedy RankRLS", 1, True),
+            ("RankSVM", 2, True),
+        ]
+        assert rows[0].seconds == window.runs.records[0].result.seconds
+        assert dialog.plans() == ()
+        dialog.table.toggled.emit(rows[1])
+        if not seen:
+            seen.append(dialog)
+            return int(QDialog.DialogCode.Accepted)
+        add(dialog, "gas")
+        assert naming("1 run estimated from finished runs").search(dialog.work())
+        return int(QDialog.DialogCode.Accepted)
+
+    monkeypatch.setattr(ComparisonDialog, "exec", answer)
+    window.commands["comparison"].trigger()
+    assert len(window.runs.records) == 2
+    assert window.workspace.page == "compare"
+    assert [window.models.marks.is_ticked(key) for key in (1, 2)] == [True, False]
+    window.commands["comparison"].trigger()
+    wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
+    settle(window)
+    assert window.runs.records[2].plan.method == "gas"
 
 
 def test_bundled_plans_and_plan_files_open_here(
@@ -80,7 +143,6 @@ def test_bundled_plans_and_plan_files_open_here(
 
     def answer(dialog: ComparisonDialog) -> int:
         seen.append(dialog.plan.currentText())
-        assert not dialog.methods.isEnabled()
         assert any("Selectors" in dialog.plan.itemText(i) for i in range(dialog.plan.count()))
         assert keys(dialog.data)[:2] == [window.session.plan.data, str(tmp_path / "Other")]
         assert [p.data for p in dialog.plans()] == [str(tmp_path / "Other")] * 2

@@ -610,6 +610,9 @@ def choose_view(stage: Stage, which: int) -> None:
     views = stage.window.sections.results.views
     seen(stage, "compare", views)
     of(which, views._choice._group.buttons()).click()
+    parts = views._part._group.buttons()
+    if views._part.isVisible():
+        of(which // 4, parts).click()
 
 
 @step(2)

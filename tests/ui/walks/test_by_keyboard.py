@@ -85,7 +85,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
 
 
 def compare_three(keys: Keyboard, dialog: ComparisonDialog) -> None:
-    """Tick two methods beside that of the form, and run them."""
+    """Add two methods to that of the form, and run them."""
     ticks = found(QListWidget, "comparison-methods", dialog)
     keys.tab_to("comparison-methods")
     for name in readings.METHODS[1:]:
@@ -95,4 +95,5 @@ def compare_three(keys: Keyboard, dialog: ComparisonDialog) -> None:
             keys.press("Down")
         assert ticks.currentItem().text() == name
         keys.press("Space")
+    keys.press("Alt+A")
     keys.press("Alt+R")

@@ -93,10 +93,11 @@ def open_there(mouse: Mouse, dialog: OpenDialog, name: str) -> None:
 
 
 def compare_three(mouse: Mouse, dialog: ComparisonDialog) -> None:
-    """Tick two methods beside that of the form, and run them."""
+    """Add two methods to that of the form, and run them."""
     ticks = found(QListWidget, "comparison-methods", dialog)
     for name in readings.METHODS[1:]:
         tick(mouse, ticks, name)
+    mouse.click(found(QPushButton, "comparison-add", dialog))
     mouse.click(found(QPushButton, "comparison-run", dialog))
 
 

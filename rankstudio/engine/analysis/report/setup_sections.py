@@ -10,7 +10,7 @@ from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.texts import NOTHING, listed, runs_text
 from rankstudio.engine.analysis.report.words import words
 from rankstudio.engine.data.dataset import FoldedDataset, Source
-from rankstudio.engine.experiment.plan.difference import parameter_texts
+from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.storage.run_index import RecordedData
@@ -130,12 +130,8 @@ def _parts(data: FoldedDataset) -> TextTable:
 
 def _parameters(plan: Plan) -> str:
     """Return the values that are tried, and what else is otherwise than by default."""
-    usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
-    grids = {axis.label for axis in plan.axes}
-    texts = parameter_texts(plan)
-    return (
-        " · ".join(f"{k} {v}" for k, v in texts.items() if k in grids or v != usual.get(k)) or "all defaults"
-    )
+    kept = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
+    return " · ".join(f"{k} {v}" for k, v in parameter_texts(plan).items() if k in kept) or "all defaults"
 
 
 def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:

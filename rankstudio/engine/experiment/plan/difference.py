@@ -62,6 +62,12 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
 
+def changed_parameters(plan: Plan) -> dict[str, str]:
+    """Return label and value of each parameter that counts and is not at its default."""
+    usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
+    return {label: text for label, text in parameter_texts(plan).items() if text != usual.get(label)}
+
+
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return for each plan the parameters in which those of one method differ: "λ 1, 2 · features k 5".
 

@@ -175,8 +175,8 @@ class Plan:
         """What is run, in words: "GAS, then RankSVM"."""
         ranker = self.ranker_entry
         if self.scores:
-            kind = "model" if self.method == GIVEN_MODEL.key else "given scores"
-            return f"{self.scores['name']} ({kind})"
+            given = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
+            return given.format(name=self.scores["name"])
         if ranker is None:
             return self.entry.label
         return tr("{selector}, then {ranker}").format(selector=self.entry.label, ranker=ranker.label)

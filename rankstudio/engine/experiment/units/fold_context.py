@@ -322,7 +322,9 @@ class FoldContext:
             for told in until_constant(selecting, self.plan, unit.parameters, self.train, ids):
                 if isinstance(told, Step):
                     steps.append(told)
-                    yield WorkProgress("selecting features", min(1.0, len(told.selected) / told.coef.size))
+                    yield WorkProgress(
+                        tr("selecting features"), min(1.0, len(told.selected) / told.coef.size)
+                    )
                 else:
                     yield told
             growing = entry.step_kind is StepKind.FEATURES

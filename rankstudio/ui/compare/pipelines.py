@@ -1,0 +1,159 @@
+"""The pipelines of a comparison: where they come from, and which of them are finished already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rankstudio.engine.analysis.batch import Comparison
+from rankstudio.engine.analysis.workload import Workload, workload
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.methods.catalog import Kind, method
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import Session, reading
+
+OWN_MODEL = ""
+"""The key of the ranker that is none: the selector's own weights."""
+
+_FOLDS = 5  # of data that are not open
+_NOWHERE = ""  # the data of the pipelines of a file
+_THERE = (RunState.DONE, RunState.RUNNING, RunState.PAUSED, RunState.QUEUED)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A pipeline on one dataset, and the run that there is of it.
+
+    Attributes
+    ----------
+    plan : Plan
+    position : int
+        In the list of pipelines.
+    run : int or None
+        Number of the run that is finished, in progress or in the queue; None for a pipeline to be run.
+    state : RunState or None
+        Of that run.
+    seconds : float
+        How long the run took where it is finished, else about how long it takes.
+    guessed : bool
+        Whether the seconds come from no finished run.
+    """
+
+    plan: Plan
+    position: int
+    run: int | None
+    state: RunState | None
+    seconds: float
+    guessed: bool
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run is used as it is."""
+        return self.state is RunState.DONE
+
+
+class Pipelines:
+    """Makes the plans of a comparison, on the open data and on others, and finds the runs of them.
+
+    Parameters
+    ----------
+    session : Session
+    runs : Runs
+    files : Mapping of str to Comparison
+        The comparisons that can be chosen, by their files.
+    """
+
+    def __init__(self, session: Session, runs: Runs, files: Mapping[str, Comparison]) -> None:
+        self._session, self._runs, self.files = session, runs, files
+
+    def listed(self, file: str) -> list[Plan]:
+        """Return the pipelines of a file; of none, the finished runs that fit, and the plan of the form."""
+        if file:
+            return list(self.files[file].plans(_NOWHERE))
+        form = self._session.plan
+        fitting = [record.plan.changed(data=form.data) for record in self._runs.records if self._fits(record)]
+        return self.distinct([*fitting, form])
+
+    def distinct(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Return the pipelines, each once. What they report does not tell them apart."""
+        form = self._session.plan
+        reported = {"measures": form.measures, "convention": form.convention}
+        here = [self._at(plan, form.data).changed(**reported) for plan in plans]
+        return [plan for i, plan in enumerate(plans) if here[i] not in here[:i]]
+
+    def made(self, selector: str, ranker: str) -> Plan:
+        """Return the pipeline of a method and a ranker, with the protocol of the form.
+
+        Raises
+        ------
+        PlanError, ParameterError
+            Where that makes no plan.
+        """
+        form = self._session.plan
+        ranker = ranker if method(selector).selects else OWN_MODEL
+        own = form.parameters if selector == form.method else {}
+        ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
+        return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
+
+    def rows(self, plans: Sequence[Plan], data: Sequence[str]) -> list[Pipeline]:
+        """Return every pipeline on every dataset."""
+        return [self._row(self._at(plan, place), i) for place in data for i, plan in enumerate(plans)]
+
+    def work(self, plans: Sequence[Plan]) -> Workload:
+        """Return how much work plans are."""
+        dataset, place = self._session.dataset, self._session.plan.data
+        there = len(dataset.folds) if dataset is not None else _FOLDS
+        results = [record.result for record in self._runs.records if record.result is not None]
+        counted = [(plan, there if plan.data == place else _FOLDS) for plan in plans]
+        if dataset is None or not self._session.has_documents:
+            return workload(counted, results)
+        return workload(counted, results, dataset.folds[0].train.n_documents, dataset.n_features)
+
+    def _row(self, plan: Plan, position: int) -> Pipeline:
+        same = [record for record in self._runs.records if self._does(record, plan)]
+        there = next((r for state in _THERE for r in same if r.state is state), None)
+        if there is not None and there.result is not None:
+            return Pipeline(plan, position, there.key, there.state, there.result.seconds, guessed=False)
+        work, key = self.work([plan]), there.key if there is not None else None
+        state = there.state if there is not None else None
+        return Pipeline(plan, position, key, state, work.seconds, work.n_guessed > 0)
+
+    def _fits(self, record: RunRecord) -> bool:
+        """Tell whether a finished run can be compared with the form's: data, protocol and measure."""
+        form, plan = self._session.plan, record.plan
+        same = (reading(plan), plan.folds) == (reading(form), form.folds)
+        measured = self._session.measure in plan.evaluated
+        return record.state is RunState.DONE and same and measured and self._is_on(record, form.data)
+
+    def _does(self, record: RunRecord, plan: Plan) -> bool:
+        """Tell whether a run is one of a plan. What it reports does not matter: it can be measured again."""
+        reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
+        return self._is_on(record, plan.data) and record.plan.changed(**reported) == plan
+
+    def _is_on(self, record: RunRecord, place: str) -> bool:
+        """Tell whether a run is on some data, which may have been elsewhere then."""
+        is_open = record.dataset is self._session.dataset and place == self._session.plan.data
+        return is_open or record.plan.data == place
+
+    def _at(self, plan: Plan, place: str) -> Plan:
+        """Return a pipeline on other data, without what names features or folds of these."""
+        if plan.data == place:
+            return plan
+        moved: dict[str, object] = {"data": place}
+        if plan.data != _NOWHERE:
+            general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
+            parameters = {name: value for name, value in plan.parameters.items() if name in general}
+            moved |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
+        is_open = place == self._session.plan.data
+        return usual(plan.changed(**moved), self._session.dataset if is_open else None)
+
+
+def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
+    """Return a plan with what is usual for data: their convention, and the criterion without validation."""
+    if dataset is None:
+        return plan
+    validated = plan.inner or all(fold.vali is not None for fold in dataset.folds)
+    changes = {} if validated or plan.leaves_out else {"select_by": CRITERION}
+    return plan.changed(convention=dataset.convention, **changes)
