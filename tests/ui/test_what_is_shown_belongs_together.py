@@ -13,6 +13,7 @@ from windows import finish, settle, write_folds
 
 from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE
 
 
@@ -242,3 +243,21 @@ def test_step_right_after_run_is_of_that_run(window: MainWindow) -> None:
     assert len(window.runs.records) == 1
     wait_until(lambda: not window.runs.busy)
     belongs_together(window)
+
+
+def test_measures_of_a_run_that_is_gone_are_not_those_of_another_run_with_its_number(
+    window: MainWindow,
+) -> None:
+    choose_method(window, "rankrls", **RANKRLS)
+    finish(window)
+    [gone] = window.runs.records
+    window.session.look_by("trec_eval")
+    settle(window)
+    measured = window.models.measured
+    assert measured.view(gone).paths
+    window.runs.clear()
+    measured.view(gone)  # a panel may still ask while the next study opens
+    settle(window)
+    fresh = RunRecord(gone.key, gone.plan, gone.dataset)
+    window.runs.add(fresh)
+    assert measured.view(fresh).paths == {}

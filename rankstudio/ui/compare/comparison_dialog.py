@@ -28,7 +28,7 @@ from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView, Tick
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choice_box import choice_box, set_notes
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -100,13 +100,11 @@ class ComparisonDialog(QDialog):
         self._several_data: bool | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
-            choice_box(
-                tuple((one.key, one.label) for one in offers.rankers),
-                {one.key: one.hint for one in offers.rankers if not one.enabled},
-            ),
+            choice_box(tuple((one.key, one.label) for one in offers.rankers)),
             "comparison-ranker",
             tr("Final ranker"),
         )
+        set_notes(self.ranker, {one.key: one.hint for one in offers.rankers if not one.enabled})
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
         self.plan.addItem(tr("Finished runs and current plan"), "")

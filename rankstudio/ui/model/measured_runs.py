@@ -87,8 +87,9 @@ class MeasuredRuns(QObject):
     def __init__(self, session: Session, runs: Runs, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._runs, self._worker = session, runs, worker
-        self._known: dict[tuple[int, Measurement], tuple[_State, MeasuredRun]] = {}
-        self._asked: dict[int, _Request] = {}
+        # By the run itself: another study has other runs of the same numbers.
+        self._known: dict[tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]] = {}
+        self._asked: dict[RunRecord, _Request] = {}
         self._engine: Remeasurement | None = None
         self.rankings = RunRankings(runs, worker, self._prepare, self)
         runs.removed.connect(self._forget)
@@ -103,7 +104,7 @@ class MeasuredRuns(QObject):
         there = record.dataset.folds[0].train.n_documents > 0
         if not there and not wanted.sealed:
             return _own(record)
-        state, key = _state(record), (record.key, wanted)
+        state, key = _state(record), (record, wanted)
         at, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
         if at == state:
             return measured
@@ -134,11 +135,11 @@ class MeasuredRuns(QObject):
 
     def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
         """Tell whether a run is to be measured, and neither has been nor is about to be."""
-        state, asked = _state(record), self._asked.get(record.key)
+        state, asked = _state(record), self._asked.get(record)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
         there = record.dataset.folds[0].train.n_documents > 0 and any(state[1:])
-        known = self._known.get((record.key, wanted), (None, None))[0] == state
+        known = self._known.get((record, wanted), (None, None))[0] == state
         return there and not known and not (asked and (asked.wanted, asked.state) == (wanted, state))
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
@@ -152,7 +153,7 @@ class MeasuredRuns(QObject):
                     record.plan, dict(record.paths), dict(record.folds), dict(record.baselines), result
                 )
                 requests.append(_Request(record, wanted, _state(record), found))
-        self._asked.update((one.record.key, one) for one in requests)
+        self._asked.update((one.record, one) for one in requests)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
@@ -177,7 +178,7 @@ class MeasuredRuns(QObject):
         for one in requests:
             if cancelled():
                 return
-            if self._asked.get(one.record.key) is not one:  # by now another measure is looked at
+            if self._asked.get(one.record) is not one:  # by now another measure is looked at
                 continue
             try:
                 answers.append((one, self._measure(one.record.dataset, one.found, one.wanted)))
@@ -193,14 +194,14 @@ class MeasuredRuns(QObject):
 
     def _take(self, answers: _Answers) -> None:
         """Keep what has been measured of runs that are still there, and tell."""
-        asked = [(one, found) for one, found in answers if self._asked.get(one.record.key) is one]
+        asked = [(one, found) for one, found in answers if self._asked.get(one.record) is one]
         for one, found in asked:
-            del self._asked[one.record.key]
-            self._keep((one.record.key, one.wanted), one.state, found)
+            del self._asked[one.record]
+            self._keep((one.record, one.wanted), one.state, found)
         if asked:
             self.changed.emit(tuple(one.record for one, _ in asked))
 
-    def _keep(self, key: tuple[int, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
+    def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured
@@ -242,8 +243,8 @@ class MeasuredRuns(QObject):
 
     @Slot(int)
     def _forget(self, key: int) -> None:
-        self._known = {place: known for place, known in self._known.items() if place[0] != key}
-        self._asked.pop(key, None)
+        self._known = {place: known for place, known in self._known.items() if place[0].key != key}
+        self._asked = {record: asked for record, asked in self._asked.items() if record.key != key}
 
     @Slot()
     def _forget_all(self) -> None:

@@ -340,34 +340,48 @@ def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any
     record, (fold, combination) = sight.record, place
     assert record is not None
     measured = plot == "criterion" or (record.state.ended or sight.wanted.plan(record.plan) is record.plan)
-    name = sight.window.session.measure
     if not measured or (plot != "criterion" and _shows_left_out(sight)):
         return None
     if fold is None:
         paths = [sight.path(at) for at in sorted(record.paths) if at[1] == combination]
-        found = [path for path in paths if path is not None]
-        if not found:
-            return [], []
-        length = min(len(path.steps) for path in found)
-        lines = [_ys(sight, plot, path) for path in found]
-        if not all(len(line) for line in lines):
-            return [], []
-        return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
-    told = record.plan.convention == sight.window.session.convention
-    path = sight.path((fold, combination)) or record.left.get((fold, combination))
-    if path is not None and (fold, combination) in record.left and plot != "criterion" and not told:
-        return [], []  # an unfinished path is not measured anew
-    if path is not None:
-        ys = _ys(sight, plot, path)
-        return path.x_values[: len(ys)], ys
-    events = record.growing.get((fold, combination), [])
-    if plot == "criterion":
-        sign = _sign(sight)
-        return [event.x_value for event in events], [sign * event.criterion for event in events]
-    if not told:
+        return _means(sight, plot, [path for path in paths if path is not None])
+    path = sight.path((fold, combination))
+    return (
+        _points_of_path(sight, plot, path)
+        if path is not None
+        else _unfinished(sight, plot, (fold, combination))
+    )
+
+
+def _means(sight: Sight, plot: str, found: list[PathResult]) -> tuple[Any, Any]:
+    if not found:
         return [], []
+    length = min(len(path.steps) for path in found)
+    lines = [_ys(sight, plot, path) for path in found]
+    if not all(len(line) for line in lines):
+        return [], []
+    return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
+
+
+def _unfinished(sight: Sight, plot: str, place: tuple[int, int]) -> tuple[Any, Any]:
+    """Return the points of a path that has no end: it is not measured by another convention."""
+    record = sight.record
+    assert record is not None
+    if plot != "criterion" and record.plan.convention != sight.window.session.convention:
+        return [], []
+    left, events = record.left.get(place), record.growing.get(place, [])
+    if left is not None:
+        return _points_of_path(sight, plot, left)
+    if plot == "criterion":
+        return [event.x_value for event in events], [_sign(sight) * event.criterion for event in events]
+    name = sight.window.session.measure
     known = [event for event in events if name in event.validation]
     return [event.x_value for event in known], [event.validation[name] for event in known]
+
+
+def _points_of_path(sight: Sight, plot: str, path: PathResult) -> tuple[Any, Any]:
+    ys = _ys(sight, plot, path)
+    return path.x_values[: len(ys)], ys
 
 
 def _sign(sight: Sight) -> float:
