@@ -111,6 +111,7 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
     dialog.deleteLater()
 
 
+@pytest.mark.thorough
 def test_all_figures_of_the_study_are_those_of_the_terminal(
     theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
