@@ -35,7 +35,8 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> SmallestMo
     What chooses decides: where another measure is only looked at, that of the run.
     """
     plan, path = _tested(model, record)
-    smallest, best = smallest_position(plan, path), best_position(plan, path)
+    smallest = smallest_position(plan, path)
+    best = None if smallest is None else best_position(plan, path)
     if smallest is None or best is None or path.sizes[smallest] == path.sizes[best]:
         return None
     values, p = path.validation[plan.select_by], path.p_values[plan.select_by]
