@@ -295,7 +295,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
     for name, plot in curves.plots().items():
         drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
         expected: dict[object, tuple[Any, Any]] = {}
-        for key, points in _expected(sight, name, fold).items():
+        for key, points in _curves_of(sight, name, fold).items():
             if points is not None:
                 expected[key] = points
             else:
@@ -316,7 +316,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
             yield from _differ(f"mark in {name}", plot.choice, (model.key, model.x_value))
 
 
-def _expected(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
+def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
     """Return the points of each curve: of a combination, or of all over the values of a grid."""
     record, over = sight.record, sight.window.sections.run.curves.over
     n = len(record.combinations) if record is not None else 0
