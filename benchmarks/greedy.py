@@ -27,7 +27,8 @@ from record import Record, parser
 
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape
+from rankstudio.engine.methods.memory_need import DataShape
+from rankstudio.engine.support.shard import DOCUMENTS as DOCUMENTS_OF_SHARD
 from rankstudio.engine.support.threads import at_most
 
 DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0  # the shape of MQ2007's training parts
@@ -203,7 +204,7 @@ def algorithms(record: Record) -> None:
         same = len({path for *_, path in found.values()}) == 1
         for number in (1, 8):
             total = {name: times[number == 8] for name, (*times, _) in found.items()}
-            auto = Shape(m, n, Q, k).choice("auto")
+            auto = GreedyRankRLS(k).memory_need(DataShape(m, n, Q, min(m, DOCUMENTS_OF_SHARD))).algorithm
             if auto not in total:
                 continue
             ratio = total[auto] / min(total.values())

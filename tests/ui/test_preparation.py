@@ -11,7 +11,7 @@ from processes import started
 from waiting import wait_until
 from windows import finish, open_window, write_folds
 
-from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel as _kernels
+from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel, _statistics_kernel
 from rankstudio.engine.support.compilation import announce
 from rankstudio.ui.background import tasks
 from rankstudio.ui.process.garbage_collection import collect_due
@@ -71,7 +71,7 @@ def test_the_warm_up_compiles_what_the_sample_needs(theme: Theme, tmp_path: Path
     with open_window(theme, tmp_path / "config") as window:
         window.models.warm_up()
         wait_until(lambda: not window.models.run_worker.jobs, 120)
-        for kernel in (_kernels.start, _kernels.select, _kernels.extend):
+        for kernel in (_solved_kernel.start, _solved_kernel.select, _statistics_kernel.extend):
             assert len(kernel.signatures) == 1
 
 

@@ -345,25 +345,6 @@ class QueryStatistics:
         gram = np.ascontiguousarray(self.gram[queries, kept[:, None], kept])
         return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
 
-    def in_blocks(self, size: int) -> Floats:
-        """Return the Gram matrices with ``size`` queries side by side.
-
-        Of shape (ceil(Q / size), n + 1, n + 1, size). The last block is filled up with zeros. Kept for the
-        next call.
-        """
-        if size not in self._blocks:
-            width = self.total.shape[0]
-            blocks = np.zeros((-(-self.n_queries // size), width, width, size))
-            for block, first in zip(blocks, range(0, self.n_queries, size), strict=True):
-                beside = np.moveaxis(self.gram[first : first + size], 0, -1)
-                block[..., : beside.shape[-1]] = beside
-            self._blocks[size] = blocks
-        return self._blocks[size]
-
-    @cached_property
-    def _blocks(self) -> dict[int, Floats]:
-        return {}
-
     @cached_property
     def eigen(self) -> tuple[Floats, Floats]:
         """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""

@@ -171,11 +171,10 @@ def run(
     estimated = memory_estimate(plan, computed, workers_here(executor)) if computed else None
     if estimated is not None:
         estimated.refuse()
-    combinations = plan.combinations
     units = tuple(
         Unit(fold.number, position, combination)
         for fold in folds
-        for position, combination in enumerate(combinations)
+        for position, combination in enumerate(plan.combinations)
     )
     numbers = tuple(fold.number for fold in folds)
     names = dataset.feature_names
@@ -190,18 +189,13 @@ def run(
         spread: UnitScheduler | None = None
         if executor is not None and not plan.entry.given and not sharded:
             missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
-            at_work = [fold for fold in folds if fold.number in {unit.fold for unit in missing}]
-            spread = stack.enter_context(UnitScheduler(executor, plan, at_work, missing, keep))
+            spread = stack.enter_context(_scheduler(executor, plan, folds, missing, keep))
         for fold in folds:
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number], keep)
             else:
-                # Of folds that share their data each would put a copy there.
-                known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
-                if _serves_others(known.get(fold.number), workers):
-                    known[fold.number] = group_training(fold, workers)
                 own = [unit for unit in units if unit.fold == fold.number]
-                train = known[fold.number]
+                train = _training(fold, grouped, workers)
                 prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
                 result = yield from _run_fold(prepared, own, done, spread, keep)
             finished.append(result)
@@ -217,9 +211,22 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
     return any(shards_are_shared(plan, part) for part in parts)
 
 
-def _serves_others(data: TrainingData | None, workers: ShardExecutor) -> bool:
-    """Tell whether there are no training data yet, or those there are go to other workers."""
-    return data is None or (data.several and data.executor is not workers)
+def _scheduler(
+    executor: Executor, plan: Plan, folds: Sequence[Fold], missing: list[Unit], keep: Keeper
+) -> UnitScheduler:
+    """Return what spreads units over an executor, with the data of their folds alone."""
+    numbers = {unit.fold for unit in missing}
+    return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
+
+
+def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
+    """Return the training part of a fold: one that is known, unless its shards go to other workers."""
+    # Of folds that share their data each would put a copy there.
+    known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
+    data = known.get(fold.number)
+    if data is None or (data.several and data.executor is not workers):
+        data = known[fold.number] = group_training(fold, workers)
+    return data
 
 
 def run_plan(

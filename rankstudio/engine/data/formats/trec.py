@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.compression import without_ending
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.text_lines import TextLines, number, read_lines
+from rankstudio.engine.data.text_lines import TextLines, number
 from rankstudio.engine.errors import DatasetError, MissingValueError
 from rankstudio.engine.language import tr, translatable
 
@@ -30,11 +30,6 @@ def is_run(text: TextLines) -> bool:
     """Tell whether the first line of a file is one of a run."""
     first = next((words for _, words in text.words()), [])
     return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
-
-
-def read_run(path: Path) -> RunScores:
-    """Read a run; see `run_scores`."""
-    return run_scores(read_lines(path))
 
 
 def run_scores(text: TextLines) -> RunScores:

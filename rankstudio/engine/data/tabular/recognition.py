@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -89,14 +89,7 @@ def recognise_columns(
     UnknownColumnsError
         Where the query or the label is in none of them, a name is told that is none, or there twice.
     """
-    told = replace(
-        told,
-        qid=clean_name(told.qid),
-        label=clean_name(told.label),
-        part=clean_name(told.part),
-        features=tuple(map(clean_name, told.features)),
-        ignore=tuple(map(clean_name, told.ignore)),
-    )
+    told = _cleaned(told)
     _check_twice(where, names, told)
     qid = None
     if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], range(len(names))) is not None:
@@ -108,13 +101,7 @@ def recognise_columns(
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
     ignored |= {i for i, name in enumerate(names) if name in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
-    twice = [i for i in (qid, label, part) if i is not None and (i in features or i in ignored)]
-    twice += [i for i in (label, part) if i is not None and [qid, label, part].count(i) > 1]
-    if twice:
-        name = names[twice[0]]
-        raise UnknownColumnsError(
-            f'{where}: the column "{short(name)}" is used twice; expected each column at most once.'
-        )
+    _check_once(where, names, [qid, label, part], {*features, *ignored})
     rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
     if part is None:
         candidates = (i for i in rest if names[i].strip().lower() in PART_NAMES)
@@ -132,6 +119,31 @@ def recognise_columns(
         )
     unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
+
+
+def _cleaned(told: DataColumns) -> DataColumns:
+    """Return what is known of columns with their names as tables have them."""
+    return replace(
+        told,
+        qid=clean_name(told.qid),
+        label=clean_name(told.label),
+        part=clean_name(told.part),
+        features=tuple(map(clean_name, told.features)),
+        ignore=tuple(map(clean_name, told.ignore)),
+    )
+
+
+def _check_once(
+    where: str, names: Sequence[str], single: Sequence[int | None], others: Collection[int]
+) -> None:
+    """Refuse a column for the query, the label or the part that is used for something else, too."""
+    there = [i for i in single if i is not None]
+    twice = [i for i in there if i in others] + [i for i in there[1:] if there.count(i) > 1]
+    if twice:
+        name = names[twice[0]]
+        raise UnknownColumnsError(
+            f'{where}: the column "{short(name)}" is used twice; expected each column at most once.'
+        )
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:

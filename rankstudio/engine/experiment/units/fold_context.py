@@ -28,6 +28,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import informative_columns
@@ -385,23 +386,28 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
     )
-    counting = [p for p in entry.parameters if p.counts(parameters)]
-    arguments = {p.name: parameters[p.name] for p in counting}
+    arguments: dict[str, Any] = {
+        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
+    }
     arguments |= {name: getattr(plan, name) for name in entry.takes}
-    for p in counting:
-        if p.kind is Kind.FEATURES:
-            arguments[p.name] = tuple(_column(p.label, i, columns) for i in arguments[p.name])
-        elif p.kind is Kind.COSTS and arguments[p.name]:
-            costs = np.ones(len(columns))
-            for i, cost in arguments[p.name]:
-                costs[_column(p.label, i, columns)] = cost
-            arguments[p.name] = costs
-        elif p.kind is Kind.COSTS:
-            arguments[p.name] = None
     if "groups" in arguments:
         arguments["groups"] = groups
     made: LinearRanker = entry.load()(**arguments)
     return made
+
+
+def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
+    """Return the value of a parameter with the ids of features turned into columns."""
+    if parameter.kind is Kind.FEATURES:
+        return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.kind is not Kind.COSTS:
+        return value
+    if not value:
+        return None
+    costs = np.ones(len(columns))
+    for i, cost in value:
+        costs[_column(parameter.label, i, columns)] = cost
+    return costs
 
 
 def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:

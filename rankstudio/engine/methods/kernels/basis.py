@@ -6,8 +6,6 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 
-WAYS = ("uniform", "per_query")
-
 DEPENDENT = 1e-10
 """A basis vector is dropped whose squared distance from the span of the others, in the feature space of the
 kernel, is at most this share of its squared length."""

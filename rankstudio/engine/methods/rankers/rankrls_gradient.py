@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.gram_product import DenseGramProduct, SparseGramProduct
+from rankstudio.engine.arithmetic.gram_product import DenseGramProduct, GramProduct, SparseGramProduct
 from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import minimise
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
@@ -84,7 +84,7 @@ class ConjugateGradients:
         everything = tuple(range(data.X.shape[1]))
         large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
         with pool(large) as (executor, workers):
-            product: DenseGramProduct | SparseGramProduct
+            product: GramProduct
             if isinstance(data, SparseQueryData):
                 product = SparseGramProduct(data, executor, workers)
             else:
