@@ -350,18 +350,21 @@ class MethodForm(Panel):
         for field, selects in ((self._method, True), (self._ranker, False)):
             set_notes(field.editor, self._lacking, self._notes(selects=selects))
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
-        said = [entry.refusal_of_labels(self._greatest_label) or _duration(entry) for entry in chosen]
+        said = [entry.lacking or self._caution(entry) for entry in chosen]
         self._warning.setText(" ".join(filter(None, said)))
         self._warning.setVisible(any(said))
 
     def _notes(self, *, selects: bool) -> dict[str, str]:
         """Return what is to be known of methods, or of final rankers, with the present plan and data."""
         return {
-            entry.key: refusal(self._plan, entry, selects=selects)
-            or entry.refusal_of_labels(self._greatest_label)
-            or _duration(entry)
+            entry.key: refusal(self._plan, entry, selects=selects) or self._caution(entry)
             for entry in methods()
         }
+
+    def _caution(self, entry: Method) -> str:
+        """Return why a method cannot run on the data, or that it takes long; "" for any other."""
+        slow = tr("{label} takes a minute or more per run.").format(label=entry.label)
+        return entry.refusal_of_labels(self._greatest_label) or (slow if entry.slow else "")
 
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
@@ -437,11 +440,6 @@ class MethodForm(Panel):
 
     def _update_reset(self) -> None:
         self._reset.setVisible(any(field.changed for field in self._parameter_fields()))
-
-
-def _duration(entry: Method) -> str:
-    """Return a warning of a method that takes long; "" for any other."""
-    return tr("{label} takes a minute or more per run.").format(label=entry.label) if entry.slow else ""
 
 
 def _parts(fields: Sequence[Field]) -> Iterator[QWidget]:

@@ -281,6 +281,8 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
         assert not item.isEnabled()
         assert item.toolTip() == lacking.lacking == item.data(NOTE)
         assert box.model().item(box.findData("rankrls")).isEnabled()
+    made.set_plan(Plan(data="x", method="lambdamart"))
+    assert made.findChild(QLabel, "method-warning").text() == lacking.lacking
     made.deleteLater()
 
 
