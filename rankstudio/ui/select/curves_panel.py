@@ -36,6 +36,7 @@ Key = int | Literal["live"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _SLIDER = 210  # pixels at most
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
+_NAMED = 500  # pixels from which on the button of the smallest model says in full which it is
 _SHARE = 0.42  # of the panel, with which a title beside it can be read
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
@@ -117,6 +118,7 @@ class CurvesPanel(Panel):
         """Let the slider give way to the title, and what is asked for stand in a row where there is room."""
         super().resizeEvent(event)
         self.slider.setMaximumWidth(min(_SLIDER, int(_SHARE * self.width())))
+        self.smallest.set_short(self.width() < _NAMED)
         across = self.width() >= _ACROSS
         self._asked.setDirection(
             QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
@@ -469,6 +471,8 @@ class SmallestButton(QPushButton):
         named(self, "smallest-button")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._to: tuple[Key, float] | None = None
+        self._texts = "", ""  # in full, and short
+        self._short = False
         self.clicked.connect(self._pick)
         self.hide()
 
@@ -482,10 +486,13 @@ class SmallestButton(QPushButton):
         key: Key = mark.key  # type: ignore[assignment]
         back = chosen == (key, mark.x)
         self._to = key, best if back else mark.x
-        text = (
-            tr("Best: {x_name} = {x:g}") if back else tr("Smallest not significantly worse: {x_name} = {x:g}")
-        )
-        self.setText(text.format(x_name=x_name, x=self._to[1]))
+        best, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        full = tr("Smallest not significantly worse: {x_name} = {x:g}")
+        texts = (best, best) if back else (full, short)
+        full, short = (text.format(x_name=x_name, x=self._to[1]) for text in texts)
+        self._texts = full, short
+        self.setAccessibleName(full)
+        self.set_short(self._short)
         self.setToolTip(
             tr("Choose the best model of the curve")
             if back
@@ -494,6 +501,11 @@ class SmallestButton(QPushButton):
                 "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
             ).format(difference=mark.difference, p=mark.p)
         )
+
+    def set_short(self, short: bool) -> None:
+        """Show the short text, where there is little room, or the full one."""
+        self._short = short
+        self.setText(self._texts[short])
 
     @Slot()
     def _pick(self) -> None:
