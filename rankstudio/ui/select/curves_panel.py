@@ -486,12 +486,12 @@ class SmallestButton(QPushButton):
         key: Key = mark.key  # type: ignore[assignment]
         back = chosen == (key, mark.x)
         self._to = key, best if back else mark.x
-        best, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
         full = tr("Smallest not significantly worse: {x_name} = {x:g}")
-        texts = (best, best) if back else (full, short)
-        full, short = (text.format(x_name=x_name, x=self._to[1]) for text in texts)
-        self._texts = full, short
-        self.setAccessibleName(full)
+        full, short = (again, again) if back else (full, short)
+        at = {"x_name": x_name, "x": self._to[1]}
+        self._texts = full.format(**at), short.format(**at)
+        self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
             tr("Choose the best model of the curve")
