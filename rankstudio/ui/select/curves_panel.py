@@ -40,6 +40,7 @@ _ACROSS = 440  # pixels from which on sentence and box stand side by side
 CURVES, MAP = "curves", "map"
 """What the validation is seen as."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
+_NAMED = 500  # pixels from which on the button of the smallest model says in full which it is
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
@@ -133,6 +134,7 @@ class CurvesPanel(Panel):
         super().resizeEvent(event)
         high = self.height() > _HIGH * self.width()
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
+        self.smallest.set_short(self.width() < _NAMED)
         across = self.width() >= _ACROSS
         self._asked.setDirection(
             QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
@@ -575,6 +577,8 @@ class SmallestButton(QPushButton):
         named(self, "smallest-button")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._to: tuple[Key, float] | None = None
+        self._texts = "", ""  # in full, and short
+        self._short = False
         self.clicked.connect(self._pick)
         self.hide()
 
@@ -588,10 +592,13 @@ class SmallestButton(QPushButton):
         key: Key = mark.key  # type: ignore[assignment]
         back = chosen == (key, mark.x)
         self._to = key, best if back else mark.x
-        text = (
-            tr("Best: {x_name} = {x:g}") if back else tr("Smallest not significantly worse: {x_name} = {x:g}")
-        )
-        self.setText(text.format(x_name=x_name, x=self._to[1]))
+        again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        full = tr("Smallest not significantly worse: {x_name} = {x:g}")
+        full, short = (again, again) if back else (full, short)
+        at = {"x_name": x_name, "x": self._to[1]}
+        self._texts = full.format(**at), short.format(**at)
+        self.setAccessibleName(self._texts[0])
+        self.set_short(self._short)
         self.setToolTip(
             tr("Choose the best model of the curve")
             if back
@@ -600,6 +607,11 @@ class SmallestButton(QPushButton):
                 "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
             ).format(difference=mark.difference, p=mark.p)
         )
+
+    def set_short(self, short: bool) -> None:
+        """Show the short text, where there is little room, or the full one."""
+        self._short = short
+        self.setText(self._texts[short])
 
     @Slot()
     def _pick(self) -> None:

@@ -8,6 +8,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.select.curves_panel import LIVE, CurvesPanel
 
 LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))
@@ -317,3 +318,23 @@ def test_the_validation_is_seen_as_curves_or_as_a_map(panel):
     assert not view.isHidden() and panel.validation_plot.isHidden()
     panel.offer_map(False)
     assert view.isHidden() and not panel.validation_plot.isHidden()
+
+
+def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_back(panel):
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.1, 0.3, 0.4]})
+    panel.select(0, 3)
+    panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)
+    picked = []
+    panel.picked.connect(lambda *at: picked.append(at))
+    full = panel.smallest.text()
+    panel.resize(420, 320)
+    assert panel.smallest.text() == "Smallest: k = 2" != full
+    assert panel.smallest.accessibleName() == full
+    panel.smallest.click()
+    panel.select(0, 2)
+    panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)
+    panel.smallest.click()
+    assert picked == [(0, 2), (0, 3)]
+    panel.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3)
+    assert panel.smallest.isHidden()
+    assert panel.validation_plot.smallest is None

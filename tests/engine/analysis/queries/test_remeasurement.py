@@ -24,6 +24,7 @@ GREEDY = Plan("small", parameters={"regularization": (0.25, 4.0)}, measures=("MA
 OTHERS = {
     "all features at once": Plan("small", "rankrls", {"regularization": (0.5, 8.0)}, measures=("MAP",)),
     "within one standard error": GREEDY.changed(rule="one-se"),
+    "not significantly worse": GREEDY.changed(rule="smallest"),
     "trees": Plan("small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}, measures=("MAP",)),
 }
 
@@ -54,6 +55,15 @@ def same(one: RunResult, other: RunResult) -> None:
                 np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
 
 
+def same_tests(one: RunResult, other: RunResult) -> None:
+    """Each model is held against the best one of its path by what chooses now."""
+    by = one.plan.select_by
+    for mine, its in zip(one.folds, other.folds, strict=True):
+        for path, its_path in zip(mine.paths, its.paths, strict=True):
+            assert list(path.p_values) == [by]
+            np.testing.assert_array_equal(path.p_values[by], its_path.p_values[by])
+
+
 @pytest.mark.parametrize(
     ("key", "name"), list(zip(CONVENTIONS, cycle(("NDCG@3", "ERR", "Disagreement")), strict=False))
 )
@@ -67,6 +77,7 @@ def test_a_run_measured_anew_is_the_run_measured_so(data: FoldedDataset, key: st
         if mine.baseline.feature != its.baseline.feature:
             object.__setattr__(its, "baseline", mine.baseline)
     same(again, expected)
+    same_tests(again, expected)
 
 
 @pytest.mark.parametrize("plan", OTHERS.values(), ids=OTHERS)
@@ -76,6 +87,7 @@ def test_so_are_runs_of_other_methods(data: FoldedDataset, plan: Plan) -> None:
     for mine, its in zip(again.folds, expected.folds, strict=True):
         object.__setattr__(its, "baseline", mine.baseline)
     same(again, expected)
+    same_tests(again, expected)
 
 
 def test_the_choice_stays_where_nobody_asks_for_another(data: FoldedDataset) -> None:
