@@ -61,7 +61,6 @@ class SubstitutesPanel(Panel):
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.tools.addWidget(self.switch)
         self._sentences = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
         self._scroll = named(
@@ -70,7 +69,7 @@ class SubstitutesPanel(Panel):
         self._scroll.setWidget(self._sentences)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        fill(self.body, (self._scroll, 1), (self.plot, 1))
+        fill(self.body, self.switch, (self._scroll, 1), (self.plot, 1))
         self.switch.chosen.connect(self._draw)
         self.plot.inspected.connect(self.inspected)
         self.clear()

@@ -111,7 +111,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     why, inspect = window.sections.why, window.sections.inspect
     wait_until(lambda: why.panel.plot.shown is not None)
     ids = window.session.dataset.feature_ids
-    column = int(why.panel.plot.shown.features[-1])
+    column = int(why.panel.plot.shown.features[2])  # the next one after two steps
     why.panel.picked.emit(column, 1)
     settle(window)
     assert window.current.model is not None
@@ -119,7 +119,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
     wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
-    assert any("closest at step" in text for text in texts(window)), texts(window)
+    assert any("closest at step" in text for text in texts(window))
     why.panel.plot.flush()
     assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
 
@@ -172,11 +172,11 @@ def test_groups_are_rows_of_the_map_and_are_named_in_sentences(window: MainWindo
 def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
     kind: StepKind, share: float, *, near: bool
 ) -> None:
-    names, path, score = ("one", "two"), SimpleNamespace(step_kind=kind), SimpleNamespace(name="criterion")
+    names, path = ("one", "two"), SimpleNamespace(step_kind=kind)
 
     def said(rival: int | None) -> str:
         leads: Any = {0: Margin(3, 0, 1.0, rival, 1.0, share)}
-        return _note(leads, names, score, path)  # type: ignore[arg-type]
+        return _note(leads, names, path)  # type: ignore[arg-type]
 
     assert "{" not in said(1)
     assert ("one" in said(1) and "two" in said(1)) is near

@@ -71,12 +71,13 @@ def test_sections_are_ticked_and_moved_by_keyboard(window: MainWindow) -> None:
     rows.setFocus()
     rows.setCurrentRow(1)
     QTest.keyClick(rows, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert headings(page)[:2] == ["Methods and parameters", "Data"]
-    assert rows.currentItem().text() == "Data"
+    assert headings(page)[:2] == ["Paired tests", "Results"]
+    assert rows.currentItem().text() == "Results"
     QTest.keyClick(rows, Qt.Key.Key_Space)
-    assert headings(page)[:2] == ["Methods and parameters", "Protocol and measures"]
+    assert headings(page)[:2] == ["Paired tests", "Selected features"]
     QTest.mouseClick(page.outline.usual, Qt.MouseButton.LeftButton)
-    assert headings(page)[:2] == ["Data", "Methods and parameters"]
+    assert headings(page)[:2] == ["Results", "Paired tests"]
+    assert headings(page)[-1] == "Data", "with its checksums"
     rows.setCurrentRow(0)
     page.outline.move_section(-1)
     assert [key for key, _ in page.outline.sections()] == list(SECTIONS)
@@ -88,7 +89,7 @@ def test_a_section_that_is_dragged_is_moved(window: MainWindow) -> None:
     model = page.outline.list.model()
     index = model.index(4, 0).parent()
     assert model.moveRow(index, 4, index, 1)
-    assert headings(page)[:2] == ["Results", "Data"]
+    assert headings(page)[:2] == ["Stability of the selection", "Results"]
 
 
 def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Pa
         page = window.sections.report
         assert page.words.question.toPlainText() == HOSTILE
         assert page.words.notes.toPlainText() == "One.\n\nTwo."
-        assert [key for key, _ in page.outline.sections()][3:5] == ["results", "protocol"]
+        assert [key for key, _ in page.outline.sections()][3:5] == ["stability", "features"]
         window.commands["new_study"].trigger()
         settle(window)
         assert page.words.question.toPlainText() == ""

@@ -100,7 +100,7 @@ def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) 
     assert model is not None and tests.band is not None
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
     plot = window.sections.run.curves.criterion_plot
-    assert plot.band is not None and plot.band.xs.tolist() == model.path.x_values.tolist()
+    assert plot.band is not None and plot.band.xs.tolist() == [model.values[0]], "at its λ"
     window.session.change("the method", method="gas", parameters={})
     finish(window)
     settle(window)
