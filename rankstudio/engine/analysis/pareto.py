@@ -102,12 +102,7 @@ def pareto_front_of(
         None where no run has a model that was measured on a validation part.
     """
     better = measure(name).higher_is_better
-    tried = [
-        (number, model)
-        for number, run in enumerate(runs)
-        if run.sizes  # of a ranking that was given there is none
-        for model in best_of_sizes(tried_models(run, name), name)
-    ]
+    tried = _tried(runs, name)
     if not tried:
         return None
     models = tuple(_model(number, runs[number], model) for number, model in tried)
@@ -123,6 +118,16 @@ def pareto_front_of(
     room = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + towards * room,) * len(optimal)
     return ParetoFront(models, optimal, best, one_standard_error(means, errors, sizes, better), levels)
+
+
+def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel]]:
+    """Return the best model of every size of each run, with the run's position."""
+    return [
+        (number, model)
+        for number, run in enumerate(runs)
+        if run.sizes  # of a ranking that was given there is none
+        for model in best_of_sizes(tried_models(run, name), name)
+    ]
 
 
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:

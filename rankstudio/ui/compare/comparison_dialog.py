@@ -32,7 +32,7 @@ from rankstudio.ui.widgets.choice_box import choice_box, set_notes
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 
-_SIZE = (960, 560)
+_SIZE = (1000, 560)
 _ADDING = 268  # pixels, of the column on the left
 _DATA_ROWS = 4  # in sight
 
@@ -301,7 +301,7 @@ def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[
         tooltip=tr("Tick the pipelines to compare (Space)"),
         width=30,
     )
-    data = Column("data", tr("data"), value=lambda row: _name(row.plan.data), tone="muted", width=96)
+    data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
     return [
         tick,
         Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
@@ -310,7 +310,8 @@ def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[
     ]
 
 
-def _name(place: str) -> str:
+def data_name(place: str) -> str:
+    """Return how data are called by the place where they are."""
     return tr("Sample") if place == SAMPLE else Path(place).name
 
 
@@ -331,7 +332,7 @@ _RUNS = {
 
 
 def _state(row: Pipeline) -> str:
-    return tr("not run") if row.state is None else tr(_RUNS[row.state]).format(key=row.run)
+    return tr("not run") if row.state is None else _RUNS[row.state].format(key=row.run)
 
 
 def _time(row: Pipeline) -> str:
@@ -354,7 +355,7 @@ _COLUMNS = (
         tooltip=tr("Parameters that differ from their defaults"),
         hint=_all_parameters,
         tone="muted",
-        width=150,
+        width=132,
     ),
     Column(
         "seconds",
@@ -373,6 +374,6 @@ _COLUMNS = (
         value=_state,
         tooltip=tr("Finished runs are compared as they are; pipelines without a run are run"),
         tone=lambda row: "ok" if row.finished else "muted",
-        width=124,
+        width=112,
     ),
 )

@@ -17,9 +17,9 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support.files import is_there
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.background.job import Ending, Outcome
-from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, Offer, Offers
+from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, Offer, Offers, data_name
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipelines, usual
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.model.study_store import is_study
@@ -106,11 +106,7 @@ class ComparisonRuns(Controller):
                 self._queue(group, dataset)
             else:
                 self._waiting.append(tuple(group))
-        self.said.emit(
-            tr("{n_plans} runs are waiting").format(n_plans=len(plans))
-            if len(plans) > 1
-            else tr("1 run is waiting")
-        )
+        self.said.emit(trn("{n} run is waiting", "{n} runs are waiting", len(plans)).format(n=len(plans)))
         self._load_next()
 
     def _open_as(self) -> tuple[object, ...]:
@@ -149,15 +145,21 @@ class ComparisonRuns(Controller):
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the data that are open, those of a plan, and those that were open lately."""
         session = self._models.session
-        beside = {name: str((Path(path).parent / name).absolute()) for name in (plan.data if plan else ())}
-        named = [where if is_there(Path(where)) else name for name, where in beside.items()]
+        named = _places(Path(path).parent, plan.data) if plan is not None else []
         is_open = [session.plan.data] if session.dataset is not None else []
         recent = [one for one in self._settings.recent if not is_study(one) and not one.endswith(".toml")]
-        wanted = named or is_open
-        offers = []
-        for place in dict.fromkeys((*is_open, *named, *recent, SAMPLE)):
-            there = place == SAMPLE or place in is_open or is_there(Path(place))
-            label = tr("Sample") if place == SAMPLE else Path(place).name
-            hint = place if there else tr("{place} not found: open the data first.").format(place=place)
-            offers.append(Offer(place, label, place in wanted and there, hint, there))
-        return tuple(offers)
+        known = {SAMPLE, *is_open}
+        places = dict.fromkeys((*is_open, *named, *recent, SAMPLE))
+        return tuple(_offer(place, place in known, place in (named or is_open)) for place in places)
+
+
+def _places(folder: Path, names: Sequence[str]) -> list[str]:
+    """Return where the data of a plan are: beside its file, if they are there."""
+    beside = {name: str((folder / name).absolute()) for name in names}
+    return [where if is_there(Path(where)) else name for name, where in beside.items()]
+
+
+def _offer(place: str, known: bool, wanted: bool) -> Offer:
+    there = known or is_there(Path(place))
+    hint = place if there else tr("{place} not found: open the data first.").format(place=place)
+    return Offer(place, data_name(place), wanted and there, hint, there)

@@ -59,18 +59,23 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     """Return whose order differs most from that of the convention that is looked at."""
     if not rows:
         return ""
-    means = tr("mean {name} of the {part} part, with the place").format(name=name, part=part)
     turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
     most = max(turned, key=lambda key: turned[key][0])
     n_turned, n_pairs = turned[most]
     here = convention(looked_at).label
     if len(rows) < 2:
-        return means
-    if not n_turned:
-        return tr("{means} · all conventions agree with the order of {here}").format(means=means, here=here)
-    return tr("{means} · {label} reverses {n_turned} of {n_pairs} pairs of runs compared with {here}").format(
-        means=means, label=convention(most).label, n_turned=n_turned, n_pairs=n_pairs, here=here
-    )
+        text = tr("mean {name} of the {part} part, with the place")
+    elif not n_turned:
+        text = tr(
+            "mean {name} of the {part} part, with the place · all conventions agree with the order of {here}"
+        )
+    else:
+        text = tr(
+            "mean {name} of the {part} part, with the place · {label} reverses {n_turned} of {n_pairs} pairs "
+            "of runs compared with {here}"
+        )
+    label = convention(most).label
+    return text.format(name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=here)
 
 
 def _columns(name: str, looked_at: str) -> list[Column]:

@@ -25,7 +25,6 @@ _ABOUT = {
     "cost": tr("cost of the features of the model"),
     "seconds": tr("run time in seconds"),
 }
-_ACT = tr("click a point to select it")
 
 
 class CurvesView(Panel):
@@ -120,11 +119,10 @@ class CurvesView(Panel):
         if not self._found:
             return ""
         if by == "seconds":
-            return tr("best model of each run · {act}").format(act=_ACT)
-        paired = any(not one.unpaired for _, one in self._found) and len(self._found) > 1
-        return tr("mean over folds{paired} · {act}").format(
-            paired=tr("; bands: paired difference to the reference") if paired else "", act=_ACT
-        )
+            return tr("best model of each run · click a point to select it")
+        if len(self._found) > 1 and any(not one.unpaired for _, one in self._found):
+            return tr("mean over folds, bands: paired difference · click a point")
+        return tr("mean over folds · click a point to select it")
 
     @Slot(int, int)
     def _pick(self, number: int, point: int) -> None:

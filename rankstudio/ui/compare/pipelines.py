@@ -98,8 +98,10 @@ class Pipelines:
         return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
 
     def rows(self, plans: Sequence[Plan], data: Sequence[str]) -> list[Pipeline]:
-        """Return every pipeline on every dataset."""
-        return [self._row(self._at(plan, place), i) for place in data for i, plan in enumerate(plans)]
+        """Return every pipeline on every dataset; scores that were given are those of one."""
+        pairs = [(i, plan, place) for place in data for i, plan in enumerate(plans)]
+        fitting = [(i, plan, place) for i, plan, place in pairs if place == plan.data or not plan.entry.given]
+        return [self._row(self._at(plan, place), i) for i, plan, place in fitting]
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return how much work plans are."""

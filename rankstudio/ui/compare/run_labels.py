@@ -93,6 +93,12 @@ class RunLabels(Controller):
             )
 
 
+_CHANGED = {
+    "note": tr("the note of run {key}"),
+    "tags": tr("the tags of run {key}"),
+}
+
+
 class _Relabelling(LastingChange):
     """One name, note or list of tags that was written.
 
@@ -107,7 +113,7 @@ class _Relabelling(LastingChange):
         what: str,
         before: RunLabel | None = None,
     ) -> None:
-        super().__init__(tr("the {what} of run {key}").format(what=what, key=record.key))
+        super().__init__(_CHANGED.get(what, tr("the name of run {key}")).format(key=record.key))
         self._relabel, self._record, self._what = relabel, record, what
         self._before, self._after = record.label if before is None else before, label
         self._done = before is not None

@@ -622,8 +622,10 @@ def _status(row: RunRow) -> ProgressCell | str:
 
 
 def _status_hint(row: RunRow) -> str:
-    if row.state in ("running", "paused"):
-        return tr("{states}, {progress:.0%} done").format(states=_STATES[row.state], progress=row.progress)
+    if row.state == "running":
+        return tr("running, {progress:.0%} done").format(progress=row.progress)
+    if row.state == "paused":
+        return tr("paused, {progress:.0%} done").format(progress=row.progress)
     return row.message or _STATES.get(row.state, row.state)
 
 

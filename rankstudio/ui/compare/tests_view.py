@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.compare.view import RUN_DOT, View
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
@@ -109,7 +109,7 @@ class TestsView(View):
         self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
         self.reference.setToolTip(
             plain(
-                tr("Reference of the comparison: {currentText}").format(
+                tr("Reference of the comparison: {currentText}. Double-click a run to choose it.").format(
                     currentText=self.reference.currentText()
                 )
             )
@@ -123,14 +123,14 @@ class TestsView(View):
             return ""
         if not compared:
             return tr("comparing …") if waiting else tr("no other run shares the folds of the reference")
-        against = tr("{measure}, {n:,} queries, against run {key}").format(
-            measure=self._measure, n=compared[0].n, key=rows[0].key
-        )
-        return (
-            tr("{against} · {waiting} comparisons left …").format(against=against, waiting=waiting)
-            if waiting
-            else tr("{against} · double-click a run to make it the reference").format(against=against)
-        )
+        text = tr("{measure}, {n:,} queries, against run {key}")
+        if waiting:
+            text = trn(
+                "{measure}, {n:,} queries, against run {key} · {waiting} comparison left …",
+                "{measure}, {n:,} queries, against run {key} · {waiting} comparisons left …",
+                waiting,
+            )
+        return text.format(measure=self._measure, n=compared[0].n, key=rows[0].key, waiting=waiting)
 
     def _actions(self, row: ComparedRun) -> list[QAction]:
         """Return what the context menu offers for a run."""
@@ -276,10 +276,11 @@ _LAST = (
 
 def _columns(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
-    better = tr("more") if measure(name).higher_is_better else tr("less")
-    tooltip = tr("{name} minus that of the reference, mean over the queries; {better} is better").format(
-        name=name, better=better
-    )
+    tooltip = (
+        tr("{name} minus that of the reference, mean over the queries; more is better")
+        if measure(name).higher_is_better
+        else tr("{name} minus that of the reference, mean over the queries; less is better")
+    ).format(name=name)
     return (
         *_FIRST,
         Column(

@@ -205,3 +205,23 @@ def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWi
     assert table.rows() == []
     assert "MQ2008: " in table.placeholder
     assert "Greedy RankRLS" in table.placeholder
+
+
+def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    three_runs(window)
+    window.workspace.show_page("compare")
+    settle(window)
+    table = window.sections.results.panel.table
+    keys = [column.key for column in table.rows_model.columns]
+    for key in ("key", "method", "status", "k", "MAP"):
+        at = keys.index(key)
+        assert table.columnViewportPosition(at) + table.columnWidth(at) <= table.viewport().width(), key
+
+
+def test_the_caption_of_the_first_view_is_not_cut(window: MainWindow) -> None:
+    window.resize(1280, 760)
+    run_with(window)
+    look(window, "pareto")
+    shown = views(window)._caption
+    assert shown.fontMetrics().horizontalAdvance(shown.text()) <= shown.width()
