@@ -116,9 +116,9 @@ def _rule(present: str) -> Parameter:
         default=BEST,
         help=(
             tr(
-                "How k is chosen: the best model on the validation part, the smallest that is not "
-                "significantly worse in a paired t-test over the queries, the smallest within one "
-                "standard error of the best, or the best with at most a given number of features."
+                "Selects the model of each fold by its validation measure. “Smallest not significantly "
+                "worse” uses a paired t-test over the queries. “Within one standard error” takes the smallest "
+                "model that is this close to the best."
             )
         ),
         source="Breiman et al. 1984",
