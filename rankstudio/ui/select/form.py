@@ -117,8 +117,8 @@ def _rule(present: str) -> Parameter:
         help=(
             tr(
                 "Selects the model of each fold by its validation measure. “Smallest not significantly "
-                "worse” uses a paired t-test over the queries. “Within one standard error” takes the smallest "
-                "model that is this close to the best."
+                "worse” uses a paired t-test over the queries. “Within one standard error” takes the "
+                "smallest model that is this close to the best."
             )
         ),
         source="Breiman et al. 1984",
