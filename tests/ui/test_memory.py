@@ -10,7 +10,7 @@ from processes import started
 
 _HEAVY = (
     *("sklearn", "joblib", "pandas", "pyarrow", "matplotlib", "lightgbm"),
-    *("scipy.sparse", "scipy.stats", "scipy.optimize", "scipy.special"),
+    *("scipy.sparse", "scipy.stats", "scipy.optimize"),
     "PySide6.QtNetwork",
 )
 _MOST_MEGABYTES = 300  # 210 were measured on Linux, and 224 with MQ2008 open

@@ -165,8 +165,10 @@ class CandidateMapPlot(HeatMapPlot):
         if np.isnan(value):
             why = tr("selected without comparison") if self._map.taken[row, column] else tr("no candidate")
             return [Line(where, bold=True), Line(why)]
-        lines = [Line(where, number(value), bold=True)]
-        lines.append(Line(tr(self._score.name) if self._score else tr("score")))
+        lines = [
+            Line(tr(self._score.name) if self._score else tr("score"), number(value), bold=True),
+            Line(where),
+        ]
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
         of = int(self._map.n_candidates[column])

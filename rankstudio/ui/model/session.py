@@ -6,11 +6,12 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
@@ -301,10 +302,11 @@ class Session(QObject):
 
     def _feature_in_words(self, feature: int) -> str:
         """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
-        data, nameless = self.dataset, f"feature {feature}"
+        data = self.dataset
         names = dict(zip(data.feature_ids.tolist(), data.feature_names, strict=True)) if data else {}
-        name = names.get(feature, nameless)
-        return nameless if name == nameless else f"{feature} {name}"
+        name = names.get(feature, "")
+        [nameless] = default_names(np.array([feature]))
+        return f"{feature} {name}" if name not in ("", nameless) else tr("feature {i}").format(i=feature)
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:

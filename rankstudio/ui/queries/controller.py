@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -66,8 +67,8 @@ class QueriesController(Controller):
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
-        self._asked: QueryRequest | None = None
-        self._comparison: QueryComparison | None = None
+        # What is shown, and what it was asked by: the next request may be of other folds and models.
+        self._shown: tuple[QueryRequest, QueryComparison] | None = None
         self._query: tuple[int, int] | None = None  # that the user wants to see
         self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
@@ -115,7 +116,7 @@ class QueriesController(Controller):
     @property
     def queries(self) -> tuple[ComparedQuery, ...]:
         """The queries that are compared, the greatest loss first."""
-        return self._comparison.queries if self._comparison is not None else ()
+        return self._shown[1].queries if self._shown is not None else ()
 
     def tables(self) -> tuple[ShownTable, ...]:
         """Return the tables, where the page is seen."""
@@ -159,14 +160,14 @@ class QueriesController(Controller):
         if a is None or asked is None or not asked.folds:
             self._clear(why or _NO_QUERIES)
             return None
-        if self._session.sealed and self._asked is not None and self._asked.part == "test":
+        if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
             self._clear("")  # no value of it is seen while those of the validation are computed
-        self._asked = asked
-        if self._comparison is None:
+        if self._shown is None:
             self._show_nothing(_MEASURING)
         models = {fold: chosen for fold, chosen in self._models(a).items() if fold in asked.folds}
         self._feeder.begin(asked, a.plan, models)
-        return computation(tr("Comparing two models query by query"), self._show, self._tasks.compare, asked)
+        show = partial(self._show, asked)
+        return computation(tr("Comparing two models query by query"), show, self._tasks.compare, asked)
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, by its fold and its position in the part."""
@@ -264,8 +265,8 @@ class QueriesController(Controller):
 
     # What came of it
 
-    def _show(self, found: QueryComparison) -> None:
-        self._comparison = found
+    def _show(self, asked: QueryRequest, found: QueryComparison) -> None:
+        self._shown = asked, found
         self.comparison.show_comparison(found)
         self.list.show_comparison(found)
         if not found.queries:
@@ -277,27 +278,26 @@ class QueriesController(Controller):
     @Slot(int)
     def _on_picked(self, place: int) -> None:
         """Show a query that the user wants, and that one again when other models are compared."""
-        if self._comparison is not None:
-            query = self._comparison.queries[place]
+        if self._shown is not None:
+            query = self.queries[place]
             self._query = query.fold, query.position
             self._pick(place)
 
     def _pick(self, place: int) -> None:
         """Show the documents of a query, of its place in the comparison."""
-        if self._asked is not None and self._comparison is not None:
+        if self._shown is not None:
             self._place = place
             self.comparison.plot.select(place)
             self.list.select(place)
             self._ranked.update()
 
     def _ranked_key(self) -> Key | None:
-        asked, comparison = self._asked, self._comparison
-        return None if asked is None or comparison is None else (asked, comparison, self._place)
+        return None if self._shown is None else (*self._shown, self._place)
 
     def _rank(self) -> Computation | None:
-        asked, comparison = self._asked, self._comparison
-        if asked is None or comparison is None:
+        if self._shown is None:
             return None
+        asked, comparison = self._shown
         query = comparison.queries[self._place]
 
         def show(found: RankedQuery) -> None:
@@ -307,7 +307,7 @@ class QueriesController(Controller):
         return computation(what, show, self._tasks.rank, asked, query)
 
     def _clear(self, why: str) -> None:
-        self._asked = self._comparison = None
+        self._shown = None
         self._show_nothing(why)
         self._feeder.stop()
         self.ablation.clear("")

@@ -24,7 +24,7 @@ def test_a_report_is_written_and_replaced_only_by_force(study: Path, tmp_path: P
 
 def test_an_unknown_section_is_refused(study: Path, tmp_path: Path, capsys) -> None:
     assert main(["report", str(study), "--out", str(tmp_path / "r.html"), "--sections", "resluts"]) == 1
-    assert "question, data, plan" in capsys.readouterr().err
+    assert "question, results, tests" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
 
 

@@ -77,7 +77,7 @@ def test_the_marked_cell_is_said(panel):
     said = panel.plot.accessibleDescription()
     value = growing(3).steps[0].candidates[order()[1]]
     assert said.startswith("score: 8 candidates at 5 steps")
-    assert f"{NAMES[order()[1]]} at step 1. score {value:.3g}" in said
+    assert f"score {value:.3g}. {NAMES[order()[1]]} at step 1" in said
     panel.mark(order()[0], 4)
     panel.plot.flush()
     assert said != panel.plot.accessibleDescription()

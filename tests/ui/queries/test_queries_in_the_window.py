@@ -279,3 +279,23 @@ def test_without_a_run_one_sentence_leads_to_a_run(window: MainWindow) -> None:
     assert not page.empty.isVisible()
     assert all(panel.isVisible() for panel in (*panels, page.bar))
     assert page.list.table.rows()
+
+
+def test_a_query_chosen_while_other_models_are_compared_is_ranked_by_those_that_are_shown(
+    window: MainWindow,
+) -> None:
+    two_runs(window)
+    page, failures = window.sections.queries, list[str]()
+    page.failed.connect(failures.append)
+    last = max(range(len(page.queries)), key=lambda place: page.queries[place].fold)
+    shown = page.queries[last]
+    record = window.runs.record(2)
+    for part in (record.folds, record.paths):  # as a run that was stopped after its first fold
+        for key in [key for key in part if key not in (1,) and not (isinstance(key, tuple) and key[0] == 1)]:
+            del part[key]
+    page.update()
+    page._on_picked(last)
+    settle(window)
+    assert failures == []
+    assert shown.fold > 1
+    assert {query.fold for query in page.queries} == {1}
