@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
+from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, n_looks
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.shell.actions import Actions
@@ -128,7 +130,7 @@ class SealController(Controller):
         self._action.setChecked(sealed)
         self._action.blockSignals(False)
         self._models.session.seal(sealed)
-        self._status.show_seal(seal_text(self._marks))
+        self._status.show_seal(_seal_text(self._marks))
 
     @Slot()
     def write(self) -> None:
@@ -143,3 +145,15 @@ class SealController(Controller):
                 study.note_seal(mark)
 
         self._models.task_worker.task(tr("Storing the seal"), write, on_error=self.failed.emit)
+
+
+def _seal_text(marks: Sequence[SealMark]) -> str:
+    looks = n_looks(marks)
+    if not is_sealed(marks):
+        return (
+            trn("test part shown once", "test part shown {n} times", looks).format(n=looks) if looks else ""
+        )
+    if not looks:
+        return tr("test part sealed")
+    text = trn("test part sealed, shown once before", "test part sealed, shown {n} times before", looks)
+    return text.format(n=looks)

@@ -63,10 +63,10 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert secret
     before = shown_texts(window)
     assert any(number in before for number in secret)
-    assert seal_text(window) == "test part looked at once"
+    assert seal_text(window) == "test part shown once"
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part sealed, looked at once before"
+    assert seal_text(window) == "test part sealed, shown once before"
     assert window.current.test == {}
     text = shown_texts(window)
     row = window.sections.results.panel.rows()[0]
@@ -80,7 +80,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()
     settle(window)
-    assert seal_text(window) == "test part looked at twice"
+    assert seal_text(window) == "test part shown 2 times"
     assert shown_texts(window) == before
 
 
@@ -103,7 +103,7 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
         settle(window)
         assert not path._covered.isVisible()
         assert any(number in path._test.text() for number in secret)
-        assert seal_text(window) == "test part looked at once"
+        assert seal_text(window) == "test part shown once"
         study = window.models.study_store.study
         assert study is not None
         wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False])
@@ -135,8 +135,8 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     settle(window)
     assert queries.queries
     assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
-    assert queries._asked is not None
-    assert queries._asked.part == "vali"
+    assert queries._shown is not None
+    assert queries._shown[0].part == "vali"
     window.workspace.show_page("compare")
     settle(window)
     measured = [window.models.measured.view(record).result for record in window.runs.records]
@@ -161,7 +161,7 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         for _ in range(2):
             window.commands["seal"].trigger()
         settle(window)
-        assert seal_text(window) == "test part sealed, looked at once before"
+        assert seal_text(window) == "test part sealed, shown once before"
         path = window.models.study_store.path
     assert path is not None
     with open_window(theme, config, folder) as window:
@@ -169,11 +169,11 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         window.study_files.open(str(path))
         wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
         assert window.commands["seal"].isChecked()
-        assert seal_text(window) == "test part sealed, looked at once before"
+        assert seal_text(window) == "test part sealed, shown once before"
         assert window.current.test == {}
         window.commands["seal"].trigger()
         settle(window)
-        assert seal_text(window) == "test part looked at twice"
+        assert seal_text(window) == "test part shown 2 times"
         window.study_files.new()
         assert seal_text(window) == "test part sealed"
         assert window.session.sealed

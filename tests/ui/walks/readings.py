@@ -17,7 +17,7 @@ METHODS = ("Greedy RankRLS", "Single features", "RankRLS")
 """What is compared, in the order of the dialog."""
 
 SEALED = "test part sealed"
-UNSEALED = "test part looked at once"
+UNSEALED = "test part shown once"
 
 
 def read(label: QWidget) -> str:

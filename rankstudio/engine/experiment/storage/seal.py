@@ -34,10 +34,15 @@ def is_sealed(marks: Sequence[SealMark]) -> bool:
     return bool(marks) and marks[-1].sealed
 
 
+def n_looks(marks: Sequence[SealMark]) -> int:
+    """Return how often the seal was broken."""
+    return sum(not mark.sealed for mark in marks)
+
+
 def seal_text(marks: Sequence[SealMark]) -> str:
-    """Return how it is, "test part sealed", "test part looked at twice"; "" where nobody sealed it."""
-    looks = sum(not mark.sealed for mark in marks)
-    often = f"looked at {_TIMES.get(looks, f'{looks} times')}" if looks else ""
+    """Return the state in a report: "test part sealed", "test part shown twice"; "" if never sealed."""
+    looks = n_looks(marks)
+    often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks):
         return f"test part sealed, {often} before" if often else "test part sealed"
     return f"test part {often}" if often else ""

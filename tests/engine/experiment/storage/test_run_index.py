@@ -112,9 +112,9 @@ def test_a_study_knows_how_often_its_test_part_was_looked_at(path: Path) -> None
         study.save_as(path.with_name("copy.rankstudio"))
     assert texts == [
         "test part sealed",
-        "test part looked at once",
-        "test part sealed, looked at once before",
-        "test part looked at twice",
+        "test part shown once",
+        "test part sealed, shown once before",
+        "test part shown twice",
     ]
     with Study.open(path.with_name("copy.rankstudio")) as study:
         assert list(study.seal_marks) == marks
