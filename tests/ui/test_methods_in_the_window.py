@@ -104,7 +104,8 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
         path = record.paths[1, setting]
         np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.x_values)
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
-        np.testing.assert_array_equal(plots["criterion"].family[setting].ys, path.criterion)
+        sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
+        np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
     assert model is not None
     assert plots["validation"].choice == (model.key, model.x_value)
 

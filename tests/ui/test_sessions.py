@@ -118,7 +118,7 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         window.session.toggle("banned", 3)
         window.resize(960, 600)
         window.workspace.show_page("data")
-        beside = window.findChild(QSplitter, "data")
+        beside = window.findChild(QSplitter, "data-page")
         QApplication.processEvents()
         beside.setSizes([350, 500])
         sizes, plan = beside.sizes(), window.session.plan
@@ -131,7 +131,7 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         assert window.sections.method.form.values()["banned"] == (3,)
         QApplication.processEvents()
         assert window.workspace.page == "data"
-        assert window.findChild(QSplitter, "data").sizes()[0] == sizes[0] == 350
+        assert window.findChild(QSplitter, "data-page").sizes()[0] == sizes[0] == 350
 
 
 def test_the_study_comes_back_after_the_process_was_killed(

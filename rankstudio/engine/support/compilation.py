@@ -15,13 +15,16 @@ from rankstudio.engine.language import tr
 SAMPLE_KERNELS = (
     "parse",
     "gather",
-    "rank_all",
     "centre_rows",
-    "measure_all",
+    "rank_all",
+    "side_by_side",
     "start",
-    "accumulate",
+    "compare",
+    "measure_all",
     "select",
+    "accumulate",
     "extend",
+    "bring_up",
 )
 """What the sample's study compiles, in the order in which it does."""
 

@@ -118,9 +118,10 @@ class ResultsPanel(Panel):
         tab, parts = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
         self._key = self._last[tab] = key
         self._choice.select(tab)
-        if [part for part, _ in self._part.options()] != list(parts):
-            self._part.set_options([(part, _TITLES.get(part, part)) for part in parts])
-        self._part.select(key)
+        if len(parts) > 1:
+            if [part for part, _ in self._part.options()] != list(parts):
+                self._part.set_options([(part, _TITLES[part]) for part in parts])
+            self._part.select(key)
         self._part.setVisible(len(parts) > 1)
         for view in self._views.values():
             shown = view is self.view()

@@ -96,7 +96,7 @@ _FILE = (
     Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
     Command(
         "save",
-        tr("&Save study"),
+        tr("Save s&tudy"),
         tr("Save the study. A study without a name asks for a file."),
         "Ctrl+S",
     ),
@@ -111,7 +111,7 @@ _FILE = (
     Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
     Command(
         "export_table",
-        tr("Export &table…"),
+        tr("Export ta&ble…"),
         tr("Copy or save the ticked runs as a table for a paper, with a preview."),
         "Ctrl+Shift+E",
     ),
@@ -265,7 +265,7 @@ _RUN = (
     ),
     Command(
         "follow",
-        tr("&Follow the run"),
+        tr("Foll&ow the run"),
         tr("Show the run and fold that are being computed. Ends when you choose another run or fold."),
         "Ctrl+Shift+J",
     ),
