@@ -136,9 +136,8 @@ class CurvesPanel(Panel):
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
         self.smallest.set_short(self.width() < _NAMED)
         across = self.width() >= _ACROSS
-        self._asked.setDirection(
-            QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        )
+        for row in (self._foot, self._asked):
+            row.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
 
     def begin(
         self,
@@ -371,11 +370,11 @@ class CurvesPanel(Panel):
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         plots = (self.criterion_plot, 1), (self.validation_plot, 1)
         self._row = fill(QBoxLayout(QBoxLayout.Direction.LeftToRight), *plots, spacing=12)
-        foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
+        self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
         values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
-        fill(self.body, self.hint, values, (self._row, 1), foot, self._asked, spacing=2)
+        fill(self.body, self.hint, values, (self._row, 1), self._foot, self._asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():

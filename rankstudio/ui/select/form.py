@@ -14,7 +14,7 @@ from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
-from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, Rule, parse_rule
+from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
@@ -100,7 +100,7 @@ def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
 
 def _rule(present: str) -> Parameter:
     """Return the protocol's rule of choice as a parameter; the present one is always among its values."""
-    usual = [BEST, SMALLEST, ONE_SE, *(str(Rule("at most", k)) for k in (5, 10, 20))]
+    usual = [BEST, SMALLEST, ONE_SE, *map(at_most, (5, 10, 20))]
     labels = {
         BEST: tr("best"),
         SMALLEST: tr("smallest not significantly worse"),

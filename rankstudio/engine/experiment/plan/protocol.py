@@ -181,6 +181,11 @@ class Rule:
         return self.kind if self.most is None else f"{self.kind} {self.most}"
 
 
+def at_most(k: int) -> str:
+    """Return the rule of the best model with no more than k features, as plans write it."""
+    return str(Rule("at most", k))
+
+
 def parse_rule(text: str) -> Rule:
     """Read a rule: "best", "smallest", "one-se", "at most 10".
 
