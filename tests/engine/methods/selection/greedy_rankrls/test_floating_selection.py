@@ -92,7 +92,9 @@ def test_never_worse_where_features_make_others_dispensable(seed: int, features:
     greedy, floating = (
         GreedyRankRLS(regularization=2.0**-4, search=s).fit(X, y, qid=qid) for s in ("forward", "floating")
     )
-    assert (floating.criterion_path_ <= greedy.criterion_path_).all()
+    # The set of all features is reached by another order of updates: 40 of them, each with a few roundings.
+    rounding = 40 * 8 * np.finfo(np.float64).eps
+    assert (floating.criterion_path_ <= greedy.criterion_path_ * (1 + rounding)).all()
 
 
 @pytest.mark.parametrize("pinned", [(), (0,), (6, 0)])
