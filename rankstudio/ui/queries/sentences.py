@@ -110,9 +110,9 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:
     if one.rank_b < other.rank_b:
-        return tr("In B it also ranks higher, at place {rank_b} against {rank_b_2}.").format(
+        return tr("B also ranks it higher: rank {rank_b} against {rank_b_2}.").format(
             rank_b=one.rank_b, rank_b_2=other.rank_b
         )
-    return tr("In B it ranks lower, at place {rank_b} against {rank_b_2}.").format(
+    return tr("B ranks it lower: rank {rank_b} against {rank_b_2}.").format(
         rank_b=one.rank_b, rank_b_2=other.rank_b
     )

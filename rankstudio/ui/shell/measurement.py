@@ -80,9 +80,9 @@ class MeasurementController(Controller):
         self._session.select_by_measure(chooses)
         by = f"{self._session.measure}, {convention(self._session.convention).label},"
         self.said.emit(
-            tr("Every run shows the model selected by validation {by}").format(by=by)
+            tr("Each run shows the model with the best validation {by}").format(by=by)
             if chooses
-            else tr("Every run shows the model it selected itself")
+            else tr("Each run shows the model that it selected")
         )
 
 

@@ -28,7 +28,7 @@ PAGES = (
     PageName(
         "queries", tr("Queries"), "search", tr("Two models query by query, with reasons for each ranking")
     ),
-    PageName("report", tr("Report"), "report", tr("The study as one file for others")),
+    PageName("report", tr("Report"), "report", tr("The study as a single file to share")),
     PageName("lab", tr("Lab"), "lab", tr("Simulations of how far estimates are from the truth")),
 )
 """From top to bottom."""

@@ -30,7 +30,7 @@ def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
     found = query([[0.9, 0.5], [0.2, 0.4]], [1, 0], [1.0, 1.0], [0.0, 1.0])
     assert pair_sentence(found, 0, 1) == (
         "In A D0 is first, 0.8 ahead of D1: BM25 gives 0.7 of it, more than any other feature. "
-        "In B it ranks lower, at place 2 against 1."
+        "B ranks it lower: rank 2 against 1."
     )
     assert pair_sentence(found, 1, 0) == pair_sentence(found, 0, 1)
 

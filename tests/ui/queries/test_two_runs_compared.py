@@ -72,7 +72,7 @@ def test_two_chosen_documents_say_which_feature_decides(compared: MainWindow) ->
     assert text.startswith(f"In A {first.name} is first, ")
     assert f" ahead of {last.name}: " in text
     assert found.names[position] in text
-    assert f"place {first.rank_b}" in text
+    assert f"rank {first.rank_b}" in text
 
 
 def test_queries_are_found_by_their_ids(compared: MainWindow) -> None:

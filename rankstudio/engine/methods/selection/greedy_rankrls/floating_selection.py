@@ -67,10 +67,11 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
     where it is worse, so that their path may leave the greedy one for worse sets.) Sets of more than k
     features are not looked at: with a larger k, smaller sets may come out better.
 
-    Two things follow. No step is worse than the greedy step of its size, because a set is only ever replaced
-    by one with a lower criterion. And the search ends, because each replacement lowers the criterion of a
-    size by more than its rounding, and no criterion is negative. When it ends, no single removal or addition
-    leads from a set of the path to a better one of the next size.
+    Two things follow. No step is worse than the greedy step of its size, because a set is only ever
+    replaced by one with a lower criterion; a greedy path of another algorithm may differ from this one by
+    its rounding, which :data:`TIE` bounds. And the search ends, because each replacement lowers the
+    criterion of a size by more than its rounding, and no criterion is negative. When it ends, no single
+    removal or addition leads from a set of the path to a better one of the next size.
 
     Each set found costs the search O(t) selections and the criteria of all additions and removals once.
     """

@@ -13,6 +13,7 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS, open_dataset
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
@@ -70,9 +71,10 @@ def test_never_worse_than_greedy_and_every_criterion_is_that_of_retraining(
         for s in ("forward", "floating")
     )
     assert [step.number for step in floating] == [len(step.selected) for step in floating]
-    before = floating[0].before
+    before = before_any = floating[0].before
     for one, other in zip(greedy, floating, strict=True):
-        assert other.criterion <= one.criterion
+        # "auto" takes another search for each, whose criteria of the same set differ by what counts as a tie.
+        assert other.criterion <= one.criterion + (TIE * before_any if algorithm == "auto" else 0.0)
         selected = list(other.selected)
         error = leave_query_out_error(X, y, qid, selected, regularization)
         assert other.criterion == pytest.approx(error, rel=rtol, abs=atol)
@@ -90,11 +92,10 @@ def test_never_worse_where_features_make_others_dispensable(seed: int, features:
     X = hidden @ rng.normal(size=(3, features)) + 0.2 * rng.random((150, features))
     y, qid = hidden[:, 0] - 2 * hidden[:, 1] + 0.3 * rng.normal(size=150), np.sort(rng.integers(0, 30, 150))
     greedy, floating = (
-        GreedyRankRLS(regularization=2.0**-4, search=s).fit(X, y, qid=qid) for s in ("forward", "floating")
+        GreedyRankRLS(regularization=2.0**-4, algorithm="columns", search=s).fit(X, y, qid=qid)
+        for s in ("forward", "floating")
     )
-    # The set of all features is reached by another order of updates: 40 of them, each with a few roundings.
-    rounding = 40 * 8 * np.finfo(np.float64).eps
-    assert (floating.criterion_path_ <= greedy.criterion_path_ * (1 + rounding)).all()
+    assert (floating.criterion_path_ <= greedy.criterion_path_).all()
 
 
 @pytest.mark.parametrize("pinned", [(), (0,), (6, 0)])
