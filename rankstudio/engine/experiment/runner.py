@@ -204,7 +204,7 @@ def run(
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Tell whether workers share the shards of some training part, in place of units of their own."""
+    """Return whether workers share the shards of some training part, in place of units of their own."""
     if plan.entry.given or plan.preferences:
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, LeftOut)]

@@ -129,12 +129,12 @@ def _escaped_word(word: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """Tell whether a character is drawn, or is a blank within a line."""
+    """Return whether a character is drawn, or is a blank within a line."""
     return character.isprintable() or category(character) == "Zs"
 
 
 def _is_in_documents(character: str) -> bool:
-    """Tell whether HTML and XML may have a character, and it leaves the order of others alone."""
+    """Return whether HTML and XML may have a character, and it leaves the order of others alone."""
     code, kind = ord(character), category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
         return False

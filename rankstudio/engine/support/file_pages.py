@@ -45,7 +45,7 @@ def release(array: NDArray[Any]) -> None:
 
 
 def in_file(array: NDArray[Any]) -> bool:
-    """Tell whether the numbers of an array are those of a file mapped into memory."""
+    """Return whether the numbers of an array are those of a file mapped into memory."""
     return _mapped(array) is not None
 
 

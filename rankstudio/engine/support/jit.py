@@ -84,7 +84,7 @@ def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
 
 
 def only_ours(folder: Path, source: Path) -> bool:
-    """Tell whether nobody can write to a folder but this user, the system, and who owns a source file.
+    """Return whether nobody can write to a folder but this user, the system, and who owns a source file.
 
     The user's own group may write, too: on many systems nobody else is in it.
     """

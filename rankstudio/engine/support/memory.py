@@ -49,7 +49,7 @@ def budget() -> float:
 
 
 def is_asked() -> bool:
-    """Tell whether somebody said how large the budget is."""
+    """Return whether somebody said how large the budget is."""
     return _budget.get() is not None or bool(os.environ.get(VARIABLE))
 
 

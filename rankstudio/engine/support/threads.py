@@ -68,7 +68,7 @@ def at_most(count: int) -> Iterator[None]:
 
 
 def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
-    """Tell whether work is large enough to gain from several threads.
+    """Return whether work is large enough to gain from several threads.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.runs_panel import RunsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models

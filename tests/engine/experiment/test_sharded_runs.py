@@ -20,7 +20,6 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
-from rankstudio.engine.experiment.units.left_out_path import measure_left_out
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
@@ -148,7 +147,7 @@ def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: Folded
     asked_for = PLAN.changed(select_by=LEFT_OUT)
     path = ended(run(asked_for, on_disk)).folds[0].paths[0]
     fold = make_fold_context(PLAN, on_disk.folds[0])
-    told = list(measure_left_out(fold, path, ["MAP"], PLAN.convention))
+    told = list(fold.measure_left_out(path, ["MAP"], PLAN.convention))
     rows = [row for row in told if not isinstance(row, WorkProgress)]
     assert [row[LEFT_OUT] for row in rows] == path.validation[LEFT_OUT].tolist()
     assert len(told) - len(rows) == 2 * (1 + len(rows))  # of each shard: once for all steps, and for each

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 from waiting import wait_until
 from windows import finish, open_window, settle
 
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 

@@ -218,7 +218,7 @@ class ClusterWorkers:
         return future
 
     def stranded(self, asked: Future[Sums | None]) -> bool:
-        """Tell whether the worker that a call was given to is gone.
+        """Return whether the worker that a call was given to is gone.
 
         Where it was the last one dask keeps the call for it, and gives it to nobody who joins.
         """

@@ -216,7 +216,7 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
 
 
 def _on_this_machine(address: str) -> bool:
-    """Tell whether an address is one of the loopback, which no other machine reaches."""
+    """Return whether an address is one of the loopback, which no other machine reaches."""
     host = address.rsplit("://", maxsplit=1)[-1].rpartition(":")[0].strip("[]")
     return host in ("localhost", "::1") or host.startswith("127.")
 

@@ -72,7 +72,7 @@ class ShardWorkers(Protocol):
         """Have a call carried out by the worker that has its shard, if it is still there."""
 
     def stranded(self, asked: Answer) -> bool:
-        """Tell whether a call waits for a worker that is gone."""
+        """Return whether a call waits for a worker that is gone."""
 
     def forget(self, session: str) -> None:
         """Have all workers give up the states of a session."""

@@ -27,7 +27,7 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.path_steps import PathSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.storage.stored_values import (
+from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
     array,
     columns,

@@ -243,7 +243,7 @@ def _copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Tell whether a log or a journal lies beside a study, with what its file does not have yet."""
+    """Return whether a log or a journal lies beside a study, with what its file does not have yet."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -409,7 +409,7 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_foreign(db: sqlite3.Connection) -> bool:
-    """Tell whether a file lacks a table of a study, has it otherwise, or does something by itself."""
+    """Return whether a file lacks a table of a study, has it otherwise, or does something by itself."""
     with closing(sqlite3.connect(":memory:")) as empty:
         _make_tables(empty)
         ours = _columns(empty)

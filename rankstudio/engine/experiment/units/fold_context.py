@@ -10,19 +10,22 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.magnitude import check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, refusal
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
-from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.units.constant_features import leaves_out_constants, until_constant
-from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
-from rankstudio.engine.experiment.units.measured_part import MeasuredPart, MeasuredSteps
+from rankstudio.engine.experiment.units.measured_part import (
+    LeftOutQueries,
+    MeasuredPart,
+    MeasuredSteps,
+    as_columns,
+)
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
@@ -259,6 +262,35 @@ class FoldContext:
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
 
+    def measure_left_out(
+        self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
+    ) -> Iterator[WorkProgress | dict[str, float]]:
+        """Measure the steps of a path on the training queries, each ranked by the model learned without it.
+
+        Parameters
+        ----------
+        path : PathResult
+            Learned on this fold; the plan's way to choose does not count.
+        names : sequence of str
+            Of measures, such as "MAP".
+        convention : str
+            Key of the convention that they follow.
+        first : int, default 0
+            Position of the first step to measure.
+
+        Yields
+        ------
+        WorkProgress or dict of str to float
+            Signs of life, and the measures of one step after the other, by "leave-query-out MAP": the very
+            numbers of a run that is chosen by one of them.
+        """
+        by = left_out_name(names[0])
+        plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
+        left_out, ranker = LeftOutQueries(plan, self.fold.train, self.train), self.ranker(path.unit)
+        left_out.begin(path.unit)
+        for step in path.steps[first:]:
+            yield (yield from left_out.measure(path.unit, ranker, step))
+
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return what ranks in a unit, with its parameters: the ranker, else the method."""
         given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -273,7 +305,7 @@ class FoldContext:
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""
         ids = self.fold.train.feature_ids
-        ended_early = leaves_out_constants(self.plan, chosen.unit.parameters)
+        ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
         return FoldResult(
             self.fold.number,
@@ -302,7 +334,7 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
+            yield from _until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
@@ -320,7 +352,7 @@ class FoldContext:
         if key not in self._selected:
             steps: list[Step] = []
             selecting = selector.work(self.train)
-            for told in until_constant(selecting, self.plan, unit.parameters, self.train, ids):
+            for told in _until_constant(selecting, self.plan, unit.parameters, self.train, ids):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress(
@@ -343,6 +375,47 @@ class FoldContext:
         """Return what tells a unit's selection from others: all but how to rank with it."""
         ranking = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
+
+
+def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
+    """Return whether paths with these parameters end before features that are constant within every query.
+
+    Those of selectors that add features do, unless the number of features is given.
+    """
+    of_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
+    return of_features and parameters.get("n_features_to_select") is None
+
+
+def _until_constant(
+    steps: Iterator[Step | WorkProgress],
+    plan: Plan,
+    parameters: Mapping[str, Any],
+    data: TrainingData,
+    feature_ids: Ints,
+) -> Generator[Step | WorkProgress, None, None]:
+    """Yield the steps of a selector up to the one after which only constant features are left.
+
+    Selectors put features that are constant within every query behind all others; their weights are 0.
+    Pinned ones are selected all the same.
+    """
+    if not _leaves_out_constants(plan, parameters):
+        yield from steps
+        return
+    varies = yield from informative_columns(data)
+    wanted = _selectable(varies, plan, parameters, feature_ids)
+    for told in steps:
+        yield told
+        if isinstance(told, Step) and wanted <= set(told.selected):
+            return
+
+
+def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints) -> set[int]:
+    """Return the columns that a path goes on for: those that vary and are not banned, and the pinned ones."""
+    banned = {int(i) for i in parameters.get("banned", ())}
+    for members in plan.groups.values():  # banned as a whole
+        banned |= set(members) if banned & set(members) else set()
+    wanted = varies & ~np.isin(feature_ids, list(banned))
+    return set(np.flatnonzero(wanted | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist())
 
 
 def _nothing() -> Generator[WorkProgress, None, Measures]:

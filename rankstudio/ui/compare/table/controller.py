@@ -14,7 +14,7 @@ from rankstudio.engine.analysis.result_table.query import TableQuery
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.compare.comparison_dialog import Offer

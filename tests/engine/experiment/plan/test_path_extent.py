@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
 
 
 @pytest.mark.parametrize(

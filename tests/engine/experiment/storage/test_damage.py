@@ -20,10 +20,8 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage import study_rows
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel, SealMark
 from rankstudio.engine.experiment.storage.study_rows import COLUMNS, write
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 
 WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
 

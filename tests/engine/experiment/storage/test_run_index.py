@@ -20,8 +20,8 @@ from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage import study as store
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed, seal_text
 
 
 @pytest.fixture

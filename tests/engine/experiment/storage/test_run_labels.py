@@ -9,8 +9,8 @@ import pytest
 from experiment.small import dataset
 
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 
 LABEL = RunLabel("for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True)
 

@@ -22,7 +22,6 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run_plan
-from rankstudio.engine.experiment.units.left_out_path import measure_left_out
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
@@ -89,7 +88,7 @@ def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[Folded
     plain = plan.changed(select_by="criterion")
     result = run_plan(plain, data).folds[0].paths[0]
     fold = make_fold_context(plain, data.folds[0])
-    rows = list(measure_left_out(fold, result, NAMES, plan.convention))
+    rows = list(fold.measure_left_out(result, NAMES, plan.convention))
     for name in map(left_out_name, NAMES):
         assert [row[name] for row in rows] == path.validation[name].tolist()
     return data, path
