@@ -23,7 +23,7 @@ from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.parts import part_code
 from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
 from rankstudio.engine.errors import DataError, UnknownColumnsError
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 _ROWS = 6
 _LONGEST = 60

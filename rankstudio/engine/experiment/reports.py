@@ -42,8 +42,7 @@ REFITTED = f"{MODELS}/all.json"
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what validation chose in a fold: the value on every axis, and the number of features."""
-    names = [axis.name for axis in result.plan.axes]
-    values = dict(zip(names, fold.chosen.unit.values, strict=True))
+    values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = {"round": fold.chosen.step.number} if result.plan.step_kind is StepKind.ROUNDS else {}
     return {**values, **rounds, "n_features": len(fold.selected)}
 
@@ -82,12 +81,11 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what a fold measured on left-out training queries: of the chosen model, and along all paths."""
-    names = [axis.name for axis in result.plan.axes]
     return {
         "chosen": _defined(plain(fold.left_out)),
         "paths": [
             {
-                **dict(zip(names, path.unit.values, strict=True)),
+                **result.plan.axis_values(path.unit.values),
                 "steps": path.x_values.tolist(),
                 "measures": {
                     name: [None if isnan(v) else v for v in values.tolist()]

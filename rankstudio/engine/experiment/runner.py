@@ -15,7 +15,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, n_steps
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -29,11 +29,14 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.results.filed_steps import Keeper, path_keeper
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.results.memory_estimate import (
+    MemoryEstimate,
+    memory_estimate,
+    shards_are_shared,
+)
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.units.estimated_memory import memory_estimate, shards_are_shared
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.units.preferred import check_preferences
@@ -63,6 +66,10 @@ class Finished:
 
     units: Mapping[tuple[int, int], PathResult] = field(default_factory=dict)
     folds: Mapping[int, FoldResult] = field(default_factory=dict)
+
+    def has(self, unit: Unit) -> bool:
+        """Return whether a unit need not be computed again."""
+        return unit.fold in self.folds or _unit_key(unit) in self.units
 
 
 def open_data(plan: Plan) -> FoldedDataset:
@@ -171,12 +178,10 @@ def run(
     estimated = memory_estimate(plan, computed, workers_here(executor)) if computed else None
     if estimated is not None:
         estimated.refuse()
-    units = tuple(
-        Unit(fold.number, position, combination)
-        for fold in folds
-        for position, combination in enumerate(plan.combinations)
-    )
     numbers = tuple(fold.number for fold in folds)
+    units = tuple(
+        Unit(fold, position, one) for fold in numbers for position, one in enumerate(plan.combinations)
+    )
     names = dataset.feature_names
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
@@ -186,10 +191,9 @@ def run(
     workers = shard_executor(executor if sharded else None, estimated)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
-        spread: UnitScheduler | None = None
-        if executor is not None and not plan.entry.given and not sharded:
-            missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
-            spread = stack.enter_context(_scheduler(executor, plan, folds, missing, keep))
+        spread = None
+        if executor is not None and not (plan.entry.given or sharded):
+            spread = stack.enter_context(_scheduler(executor, plan, folds, units, done, keep))
         for fold in folds:
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number], keep)
@@ -212,9 +216,15 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
 
 
 def _scheduler(
-    executor: Executor, plan: Plan, folds: Sequence[Fold], missing: list[Unit], keep: Keeper
+    executor: Executor,
+    plan: Plan,
+    folds: Sequence[Fold],
+    units: Sequence[Unit],
+    done: Finished,
+    keep: Keeper,
 ) -> UnitScheduler:
-    """Return what spreads units over an executor, with the data of their folds alone."""
+    """Return what spreads the missing units over an executor, with the data of their folds alone."""
+    missing = [unit for unit in units if not done.has(unit)]
     numbers = {unit.fold for unit in missing}
     return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
 

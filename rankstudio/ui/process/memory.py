@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from rankstudio.engine.support.released_memory import release
+from rankstudio.engine.support.memory import release_unused
 
 _MILLISECONDS = 1000  # without work, after which the program is at rest
 
@@ -65,4 +65,4 @@ class IdleMemory(QObject):
     @Slot()
     def _release(self) -> None:
         if not self._busy():
-            threading.Thread(target=release, name="idle-memory", daemon=True).start()
+            threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()

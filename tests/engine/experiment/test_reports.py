@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.reports import plan_of_results, portable_model, write_results
 from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.export.model_scores import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -26,9 +26,7 @@ PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
 
 
 def finished(plan: Plan = PLAN):
-    result = list(run(plan, dataset()))[-1]
-    assert isinstance(result, RunFinished)
-    return result.result
+    return run_plan(plan, dataset())
 
 
 def features_of(started: RunStarted) -> tuple[list[int], tuple[str, ...]]:

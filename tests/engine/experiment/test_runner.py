@@ -34,7 +34,7 @@ from rankstudio.engine.experiment.results.events import (
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import check, run, select_model
+from rankstudio.engine.experiment.runner import check, run, run_plan, select_model
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods import catalog
@@ -168,27 +168,24 @@ def test_what_is_not_installed_is_said_before_the_first_event(
 
 def test_pins_and_bans_are_feature_ids() -> None:
     plan = PLAN.changed(parameters={"regularization": (1.0,), "pinned": (6,), "banned": (3,)}, folds=(2,))
-    result = list(run(plan, dataset()))[-1]
-    assert isinstance(result, RunFinished)
-    steps = result.result.folds[0].paths[0].steps
+    result = run_plan(plan, dataset())
+    steps = result.folds[0].paths[0].steps
     assert steps[0].selected == (5,)
     assert len(steps) == 4
     assert all(2 not in step.selected for step in steps)
 
 
 def test_rankrls_is_one_step_with_all_features() -> None:
-    result = list(run(Plan("small", "rankrls", {"regularization": "2^-3..2^3"}), dataset()))[-1]
-    assert isinstance(result, RunFinished)
-    assert [len(f.selected) for f in result.result.folds] == [6, 6]
-    assert result.result.complete
+    result = run_plan(Plan("small", "rankrls", {"regularization": "2^-3..2^3"}), dataset())
+    assert [len(f.selected) for f in result.folds] == [6, 6]
+    assert result.complete
 
 
 def test_of_an_optimisers_iterations_only_the_last_is_chosen() -> None:
     plan = Plan("small", "ranksvm", {"C": (0.01, 1.0), "max_iter": 4, "tol": 1e-12})
     for select_by in ("MAP", "criterion"):
-        result = list(run(plan.changed(select_by=select_by), dataset(1)))[-1]
-        assert isinstance(result, RunFinished)
-        fold = result.result.folds[0]
+        result = run_plan(plan.changed(select_by=select_by), dataset(1))
+        fold = result.folds[0]
         assert all(len(p.steps) > 1 for p in fold.paths)
         ends = [p.criterion[-1] if select_by == "criterion" else -p.validation["MAP"][-1] for p in fold.paths]
         path = fold.paths[int(np.argmin(ends))]
@@ -210,9 +207,8 @@ def test_an_earlier_iteration_is_not_chosen_however_good_it_is() -> None:
 def test_a_ranked_run_chooses_setting_and_size_on_validation_and_tests_that_model() -> None:
     plan = Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.01, 1.0)}, folds=(1,))
     data = dataset()
-    result = list(run(plan, data))[-1]
-    assert isinstance(result, RunFinished)
-    fold, parts = result.result.folds[0], data.folds[0]
+    result = run_plan(plan, data)
+    fold, parts = result.folds[0], data.folds[0]
     assert parts.vali is not None
     assert parts.test is not None
     order = list(fold.paths[0].steps[-1].selected)
@@ -245,15 +241,15 @@ def test_a_plan_is_checked_without_any_work(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_one_part_alone_is_trained_on(tmp_path: Path) -> None:
     plan, alone = PLAN.changed(select_by="criterion"), part(1)
-    (fold,) = ended(run(plan, alone)).folds
+    (fold,) = run_plan(plan, alone).folds
     assert (fold.test, fold.validation) == ({}, {})
-    assert_same(ended(run(plan, alone)), ended(run(plan, FoldedDataset("Data", None, (Fold(1, alone),)))))
+    assert_same(run_plan(plan, alone), run_plan(plan, FoldedDataset("Data", None, (Fold(1, alone),))))
     with Study.create(tmp_path / "study.rankstudio") as study:
         assert ended(run_stored(plan, alone, study)).data_name == "Data"
     save_letor(alone, tmp_path / "letters.v2.txt", comments=False)
     read = load_letor(tmp_path / "letters.v2.txt")
     assert FoldedDataset.of(read).name == open_dataset(tmp_path / "letters.v2.txt").name == "letters"
-    assert len(ended(run(plan.changed(protocol="3-fold"), alone)).folds) == 3
+    assert len(run_plan(plan.changed(protocol="3-fold"), alone).folds) == 3
 
 
 def test_data_are_told_apart_in_a_line() -> None:
@@ -297,5 +293,5 @@ def test_nothing_is_chosen_by_leaving_out_the_only_query(method: str) -> None:
     with pytest.raises(PlanError, match="fold 1 of Alone"):
         check(plan, alone)
     if method == "rankrls":  # where nothing is to be chosen, or something else chooses, one query is enough
-        assert ended(run(plan.changed(parameters={"regularization": 1.0}), alone)).complete
-        assert ended(run(plan.changed(select_by="MAP"), alone)).complete
+        assert run_plan(plan.changed(parameters={"regularization": 1.0}), alone).complete
+        assert run_plan(plan.changed(select_by="MAP"), alone).complete

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.export.tables import csv_text
-from rankstudio.engine.support.csv_cells import guarded, unguarded
+from rankstudio.engine.support.escaping import guarded, unguarded
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "＝1", "-", "--x")
 

@@ -22,10 +22,10 @@ from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.store import StoredEntry
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
+from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.support import memory

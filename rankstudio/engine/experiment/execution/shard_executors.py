@@ -17,8 +17,7 @@ from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
-from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
+from rankstudio.engine.experiment.results.memory_estimate import ALONE, MemoryEstimate, WorkersHere
 from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,

@@ -8,23 +8,29 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
-from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
 from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Method, method, methods, refusal_of_groups
+from rankstudio.engine.methods.catalog import Kind, Method, method, methods, refusal_of_groups
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.given import FROM_FILES, GIVEN_MODEL
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
+from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+if TYPE_CHECKING:
+    from rankstudio.engine.methods.base import LinearRanker
 
 Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal["none", "query_minmax"]
@@ -270,6 +276,10 @@ class Plan:
             values,
         )
 
+    def axis_values(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """Return the values on the axes by the names of these, as in files and tables."""
+        return dict(zip((axis.name for axis in self.axes), values, strict=True))
+
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced; scores go with their method."""
         if changes.get("method", self.method) != self.method:
@@ -390,6 +400,76 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     if joint and selects and not entry.groups:
         return refusal_of_groups(entry, joint)
     return ""
+
+
+def n_steps(plan: Plan, feature_ids: Ints) -> int:
+    """Return how many steps a unit of a plan has at most on data with these features.
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`estimator`, of the method and of the ranker: before any work.
+    """
+    if plan.entry.given:
+        return 1
+    most = 0
+    for combination in plan.combinations:
+        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
+        if plan.ranker_entry is not None:
+            estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
+        most = max(most, chosen.n_steps(feature_ids.size))
+    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
+
+
+def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
+    """Make an estimator with one value of each parameter, feature ids turned into columns.
+
+    Raises
+    ------
+    ParameterError
+        For a feature that the data do not have.
+    PlanError
+        Where something is not installed that the method needs, or it cannot honour the plan's groups or
+        learn from its preferences.
+    """
+    if why := refusal(plan, entry, selects=entry.key == plan.method):
+        raise PlanError(why)
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    groups = tuple(
+        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
+    )
+    arguments: dict[str, Any] = {
+        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
+    }
+    arguments |= {name: getattr(plan, name) for name in entry.takes}
+    if "groups" in arguments:
+        arguments["groups"] = groups
+    made: LinearRanker = entry.load()(**arguments)
+    return made
+
+
+def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
+    """Return the value of a parameter with the ids of features turned into columns."""
+    if parameter.kind is Kind.FEATURES:
+        return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.kind is not Kind.COSTS:
+        return value
+    if not value:
+        return None
+    costs = np.ones(len(columns))
+    for i, cost in value:
+        costs[_column(parameter.label, i, columns)] = cost
+    return costs
+
+
+def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
+    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    if feature not in columns:
+        expected = tr("ids of the dataset's features, {first} to {last}").format(
+            first=min(columns), last=max(columns)
+        )
+        raise ParameterError(what, feature, expected)
+    return columns[feature]
 
 
 def _check_kinds(plan: Plan) -> None:

@@ -124,11 +124,7 @@ class StudyFile:
                     StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
-                raise StoreError(
-                    tr("{path}: the study could not be written: {strerror}.").format(
-                        path=path, strerror=error.strerror
-                    )
-                ) from error
+                raise _unwritten(path, error) from error
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
@@ -290,11 +286,12 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     except FileExistsError as error:
         raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
     except OSError as error:
-        raise StoreError(
-            tr("{path}: the study could not be written: {strerror}.").format(
-                path=path, strerror=error.strerror
-            )
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> StoreError:
+    text = tr("{path}: the study could not be written: {strerror}.")
+    return StoreError(text.format(path=path, strerror=error.strerror))
 
 
 @contextmanager

@@ -12,10 +12,9 @@ from rankstudio.engine.arithmetic.magnitude import check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, refusal
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
 from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
@@ -29,9 +28,7 @@ from rankstudio.engine.experiment.units.measured_part import (
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import informative_columns
@@ -421,73 +418,3 @@ def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], featur
 def _nothing() -> Generator[WorkProgress, None, Measures]:
     return {}
     yield
-
-
-def n_steps(plan: Plan, feature_ids: Ints) -> int:
-    """Return how many steps a unit of a plan has at most on data with these features.
-
-    Raises
-    ------
-    ParameterError, PlanError
-        As :func:`estimator`, of the method and of the ranker: before any work.
-    """
-    if plan.entry.given:
-        return 1
-    most = 0
-    for combination in plan.combinations:
-        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
-        if plan.ranker_entry is not None:
-            estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
-        most = max(most, chosen.n_steps(feature_ids.size))
-    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
-
-
-def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
-    """Make an estimator with one value of each parameter, feature ids turned into columns.
-
-    Raises
-    ------
-    ParameterError
-        For a feature that the data do not have.
-    PlanError
-        Where something is not installed that the method needs, or it cannot honour the plan's groups or
-        learn from its preferences.
-    """
-    if why := refusal(plan, entry, selects=entry.key == plan.method):
-        raise PlanError(why)
-    columns = {int(i): column for column, i in enumerate(feature_ids)}
-    groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
-    )
-    arguments: dict[str, Any] = {
-        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
-    }
-    arguments |= {name: getattr(plan, name) for name in entry.takes}
-    if "groups" in arguments:
-        arguments["groups"] = groups
-    made: LinearRanker = entry.load()(**arguments)
-    return made
-
-
-def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return the value of a parameter with the ids of features turned into columns."""
-    if parameter.kind is Kind.FEATURES:
-        return tuple(_column(parameter.label, i, columns) for i in value)
-    if parameter.kind is not Kind.COSTS:
-        return value
-    if not value:
-        return None
-    costs = np.ones(len(columns))
-    for i, cost in value:
-        costs[_column(parameter.label, i, columns)] = cost
-    return costs
-
-
-def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id; ParameterError where the data have no such feature."""
-    if feature not in columns:
-        expected = tr("ids of the dataset's features, {first} to {last}").format(
-            first=min(columns), last=max(columns)
-        )
-        raise ParameterError(what, feature, expected)
-    return columns[feature]

@@ -19,11 +19,10 @@ from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
@@ -139,9 +138,7 @@ def test_rules_by_looking_at_everything(tried, most, error) -> None:
 
 
 def finished(plan: Plan, folds: int = 2) -> tuple[FoldResult, ...]:
-    *_, last = run(plan, dataset(folds))
-    assert isinstance(last, RunFinished)
-    return last.result.folds
+    return run_plan(plan, dataset(folds)).folds
 
 
 def in_queries(fold: Fold, coef: np.ndarray, name: str) -> list[float]:

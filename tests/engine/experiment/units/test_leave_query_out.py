@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, UnitFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage import study_contents
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import fingerprint
@@ -50,9 +50,7 @@ def others(data: RankingDataset, query: int) -> RankingDataset:
 
 
 def finished(plan: Plan, data: FoldedDataset, **beside: Any) -> RunResult:
-    *_, last = run(plan, data, **beside)
-    assert isinstance(last, RunFinished)
-    return last.result
+    return run_plan(plan, data, **beside)
 
 
 def test_each_query_is_tested_once_by_all_others_and_nothing_is_copied_for_it() -> None:

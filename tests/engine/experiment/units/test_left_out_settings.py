@@ -70,11 +70,10 @@ def unvalidated() -> FoldedDataset:
 
 def relearned(train: RankingDataset, X: np.ndarray, **settings: Any) -> np.ndarray:
     """Scores of each query by RankRLS that is learned without it."""
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     scores = np.zeros(train.n_documents)
     for q in range(train.n_queries):
-        own = qid == q
-        model = RankRLS(LAMBDA, **settings).fit(X[~own], train.y[~own], qid=qid[~own])
+        own = train.query_index == q
+        model = RankRLS(LAMBDA, **settings).fit(X[~own], train.y[~own], qid=train.query_index[~own])
         scores[own] = model.predict(X[own])
     return np.round(scores, 9)  # equal documents have equal scores
 
@@ -96,8 +95,7 @@ def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[Folded
 
 def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.ndarray) -> None:
     train = data.folds[0].train
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
-    expected = evaluate(train.y, scores, qid, measures=NAMES, convention="letor4")
+    expected = evaluate(train.y, scores, train.query_index, measures=NAMES, convention="letor4")
     found = {name: float(path.validation[left_out_name(name)][k]) for name in NAMES}
     assert found == pytest.approx(dict(expected), abs=1e-12)
 
@@ -199,15 +197,14 @@ def assert_kernel(
     shape = {name: settings[name] for name in ("kernel", "gamma", "degree", "coef0") if name in settings}
     features = features_of(kernel_matrix(train.X, shape))
     basis: np.ndarray = step.basis  # type: ignore[attr-defined]
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     if settings.get("n_basis") is None:
         scores = relearned(train, features, **loss)
     else:
         scores = np.zeros(train.n_documents)
         for q in range(train.n_queries):
-            own = qid == q
+            own = train.query_index == q
             X = spanned(features, basis[~own[basis]])
-            model = RankRLS(LAMBDA, **loss).fit(X[~own], train.y[~own], qid=qid[~own])
+            model = RankRLS(LAMBDA, **loss).fit(X[~own], train.y[~own], qid=train.query_index[~own])
             scores[own] = model.predict(X[own])
     assert_measured(data, path, 0, np.round(scores, 8))
 
@@ -230,10 +227,9 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
     settings = {"kernel": "linear"} if method == "kernel-rankrls" else {}
     named = {"path": str(path)}
     data, found = ran(method, {"cost": cost, **settings}, preferences=named)
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     scores = np.zeros(train.n_documents)
     for q in range(train.n_queries):
-        own = qid == q
+        own = train.query_index == q
         place = np.cumsum(~own) - 1
         kept = ~own[sampled.winner]
         others = Preferences(
@@ -243,19 +239,20 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
             sampled.weight[kept],
         )
         model = RankRLS(LAMBDA, cost=cost)
-        model.fit(train.X[~own], preferences=others, qid=qid[~own])
+        model.fit(train.X[~own], preferences=others, qid=train.query_index[~own])
         scores[own] = model.predict(train.X[own])
     assert_measured(data, found, 0, np.round(scores, 9))
 
 
 def test_conjugate_gradients_and_sparse_features() -> None:
     train = unvalidated().folds[0].train
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     by_gradients = RankRLS(LAMBDA, solver="cg", tol=1e-14)
-    found = by_gradients.leave_query_out(train.X, train.y, qid=qid)
+    found = by_gradients.leave_query_out(train.X, train.y, qid=train.query_index)
     for q in range(train.n_queries):
-        own = qid == q
-        expected = by_gradients.fit(train.X[~own], train.y[~own], qid=qid[~own]).predict(train.X[own])
+        own = train.query_index == q
+        expected = by_gradients.fit(train.X[~own], train.y[~own], qid=train.query_index[~own]).predict(
+            train.X[own]
+        )
         np.testing.assert_allclose(found[own], expected - expected.mean(), atol=1e-8)
     with pytest.raises(ParameterError, match=naming("X dense")):
-        by_gradients.leave_query_out(csr_array(train.X), train.y, qid=qid)
+        by_gradients.leave_query_out(csr_array(train.X), train.y, qid=train.query_index)
