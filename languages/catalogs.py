@@ -101,7 +101,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:
         yield from (
-            ("rankstudio/engine/experiment/plan/plan_formats.py", text) for text in (form.label, form.help)
+            ("rankstudio/engine/experiment/plan/as_code.py", text) for text in (form.label, form.help)
         )
     for data_format in WRITTEN:
         texts = (data_format.label, *data_format.loses)

@@ -14,6 +14,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import left_out, plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import (
+    as_lists,
     load_plan,
     plan_as_dict,
     plan_from_dict,
@@ -269,16 +270,12 @@ def portable_model(
         "versions": dict(versions()),
     }
     if plan.ranker:
-        origin |= {"ranked by": plan.ranker, "its parameters": _listed(chosen.unit.combination.ranker)}
+        origin |= {"ranked by": plan.ranker, "its parameters": as_lists(chosen.unit.combination.ranker)}
     beyond = step.beyond_weights([int(i) for i in ids])
-    parameters = _listed(chosen.unit.parameters)
+    parameters = as_lists(chosen.unit.parameters)
     return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
 
 
 def _learned_on(plan: Plan, fold: str | int) -> dict[str, Any]:
     """Return on which fold a model was learned; of one that was given, what it was read from."""
     return {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
-
-
-def _listed(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}

@@ -7,6 +7,7 @@ from collections.abc import Container, Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -28,14 +29,19 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
-from rankstudio.engine.experiment.results.filed_steps import Keeper, path_keeper
 from rankstudio.engine.experiment.results.memory_estimate import (
     MemoryEstimate,
     memory_estimate,
     shards_are_shared,
 )
 from rankstudio.engine.experiment.results.model_selection import select_model
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    Keeper,
+    PathResult,
+    RunResult,
+    path_keeper,
+)
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
@@ -175,9 +181,7 @@ def run(
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
     done = done or Finished()
     computed = [fold for fold in folds if fold.number not in done.folds]
-    estimated = memory_estimate(plan, computed, workers_here(executor)) if computed else None
-    if estimated is not None:
-        estimated.refuse()
+    estimated = _estimated(plan, computed, executor)
     numbers = tuple(fold.number for fold in folds)
     units = tuple(
         Unit(fold, position, one) for fold in numbers for position, one in enumerate(plan.combinations)
@@ -186,7 +190,8 @@ def run(
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
-    given = given_folds(plan, dataset) if plan.entry.given and computed else None
+    given = plan.entry.given and computed
+    prepare = given_folds(plan, dataset) if given else partial(make_fold_context, plan)
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None, estimated)
     with ExitStack() as stack:
@@ -199,12 +204,20 @@ def run(
                 result = yield from _tell_again(done.folds[fold.number], keep)
             else:
                 own = [unit for unit in units if unit.fold == fold.number]
-                train = _training(fold, grouped, workers)
-                prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
+                prepared = prepare(fold, _training(fold, grouped, workers))
                 result = yield from _run_fold(prepared, own, done, spread, keep)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
+
+
+def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
+    """Return what a plan needs of memory on folds, None for no folds; refuse it where there is too little."""
+    if not folds:
+        return None
+    found = memory_estimate(plan, folds, workers_here(executor))
+    found.refuse()
+    return found
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
@@ -358,7 +371,7 @@ def _check_criterion(plan: Plan) -> None:
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
-    """Tell of a fold that is done."""
+    """Yield the events of a fold that is done."""
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
     for path in result.paths:

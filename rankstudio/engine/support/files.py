@@ -161,7 +161,7 @@ def _written_aside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Have the system write a file to the disk."""
+    """Flush a file to the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

@@ -86,7 +86,7 @@ def n_bytes(text: str) -> float:
 
 @contextmanager
 def within(n_bytes: float | None) -> Iterator[None]:
-    """Give what is done here a budget of so many bytes; None leaves it as it is."""
+    """Limit what is done here to a budget of so many bytes; None leaves it as it is."""
     token = _budget.set(n_bytes or _budget.get())
     try:
         yield
@@ -138,7 +138,7 @@ def sufficient(what: str) -> Iterator[None]:
 
 
 def release_unused() -> None:
-    """Give back what was freed, and the code of LLVM, of which loading and compiling kernels alone has use.
+    """Return freed memory to the system, and the code of LLVM, which loading and compiling kernels alone use.
 
     Freed memory stays with the allocator otherwise, where a few small objects lie in between. The code is
     a file's, unchanged: where it is used again, its pages are still in the system's cache. Takes some

@@ -7,6 +7,7 @@ import pickle
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,14 @@ def dataset(folds: int = 2) -> FoldedDataset:
     return FoldedDataset(
         "Small", None, tuple(Fold(f, part(3 * f), part(3 * f + 1), part(3 * f + 2)) for f in numbers)
     )
+
+
+def unvalidated(queries: int = 12) -> FoldedDataset:
+    """A fold without a validation part; some documents are there twice, with different labels."""
+    data = part(5, queries)
+    X = data.X.copy()
+    X[1::5] = X[:-1:5][: len(X[1::5])]
+    return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
 
 
 # MAP, because in the LETOR conventions NDCG@10 of so short queries is 0 for any ranking.

@@ -19,7 +19,7 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
-    values = {f.name: _listed(getattr(plan, f.name)) for f in fields(plan)}
+    values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         given = getattr(plan, table)
@@ -38,14 +38,14 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 def _plain(parameter: Parameter, value: Any) -> Any:
     """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
     named = {None: parameter.none_label} if parameter.none_label else {}
-    return _listed(tuple(named.get(v, v) for v in value)) if parameter.several(value) else _listed(value)
+    return as_lists(tuple(named.get(v, v) for v in value)) if parameter.several(value) else as_lists(value)
 
 
-def _listed(value: Any) -> Any:
+def as_lists(value: Any) -> Any:
     """Return tuples as lists and mappings as dicts, and so what is in them."""
     if isinstance(value, Mapping):
-        return {name: _listed(item) for name, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+        return {name: as_lists(item) for name, item in value.items()}
+    return [as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:

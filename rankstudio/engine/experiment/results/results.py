@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import store
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.path_steps import PathSteps
+from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -127,6 +129,18 @@ class PathResult:
     def models(self) -> slice:
         """Which steps are models to choose from: of an optimiser's iterations only the last one."""
         return slice(-1, None) if self.step_kind is StepKind.ITERATIONS else slice(None)
+
+
+Keeper = Callable[[PathResult], PathResult]
+"""Returns a path as it is kept until the run ends."""
+
+
+def path_keeper(plan: Plan) -> Keeper:
+    """Return what keeps the paths of a run: in memory, or of leave-query-out with their steps in a file."""
+    if plan.protocol != LEAVE_QUERY_OUT:
+        return lambda path: path
+    file = StepsFile(store.scratch_folder())
+    return lambda path: replace(path, steps=file.keep(path.steps))
 
 
 @dataclass(frozen=True, eq=False)

@@ -176,7 +176,7 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
 
     def close(self) -> None:
-        """Give the file up. Closing twice does no harm."""
+        """Close the file. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
             if not self.read_only:

@@ -25,9 +25,8 @@ from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
-from rankstudio.engine.experiment.results.filed_steps import path_keeper
 from rankstudio.engine.experiment.results.model_selection import select_model
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
@@ -147,7 +146,7 @@ class Study:
         return max((row.id for row in self._sound("run")), default=0)
 
     def close(self) -> None:
-        """Give the file up for others."""
+        """Close the file, so that others can open it."""
         self._file.close()
 
     def save_as(self, path: str | Path) -> None:

@@ -142,7 +142,7 @@ class FoldContext:
         return self._baseline
 
     def find_baseline(self) -> Generator[WorkProgress, None, None]:
-        """Find the baseline, with signs of life: many features of many documents take their time."""
+        """Find the baseline, yielding progress: many features of many documents take their time."""
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
@@ -165,7 +165,7 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Learn step by step, measuring each on the validation part; signs of life in between."""
+        """Learn step by step, measuring each on the validation part; progress events in between."""
         vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         known: Floats | None = None
@@ -184,7 +184,7 @@ class FoldContext:
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
 
-        ``follow`` is told of every step and sign of life, and ends the work by raising.
+        ``follow`` is told of every step and progress event, and ends the work by raising.
         """
         return self._tested(self.measured_path(unit, follow))
 
@@ -195,7 +195,7 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Do as :meth:`path` does, before models are held against the best one."""
+        """Return what :meth:`path` does, before models are tested against the best one."""
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -211,7 +211,7 @@ class FoldContext:
         return self._measured(unit, steps, {**found.means, **as_columns(rows)}, found.queries)
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
-        """Do as :meth:`collect` does, before models are held against the best one."""
+        """Return what :meth:`collect` does, before models are tested against the best one."""
         names, queries = taken[0][1].keys(), self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         return self._measured(
@@ -278,7 +278,7 @@ class FoldContext:
         Yields
         ------
         WorkProgress or dict of str to float
-            Signs of life, and the measures of one step after the other, by "leave-query-out MAP": the very
+            Progress events, and the measures of one step after the other, by "leave-query-out MAP": the very
             numbers of a run that is chosen by one of them.
         """
         by = left_out_name(names[0])

@@ -88,11 +88,15 @@ def test_of_errors_the_standard_error_is_added() -> None:
     tried = path(0, [0.5, 0.375, 0.25, 0.375])
     assert select_model(plan, [tried], lambda _: 0.125).step.number == 2
     assert select_model(plan, [tried], lambda _: 0.0625).step.number == 3
+    assert select_model(plan.changed(rule="best"), [tried]).step.number == 3
 
 
-def test_of_iterations_the_last_is_chosen_by_any_rule() -> None:
-    tried = replace(path(0, [0.5, 0.5, 0.4], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
+def test_of_iterations_the_last_is_chosen_by_any_rule_however_good_an_earlier_one_is() -> None:
+    tried = replace(path(0, [0.9, 0.5, 0.1], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
     assert select_model(ONE_SE, [tried], lambda _: 9.0).step.number == 3
+    other = replace(path(1, [0.2, 0.3]), step_kind=StepKind.ITERATIONS)
+    assert place(select_model(PLAN, [tried, other])) == (1, 2)
+    assert select_model(PLAN, [replace(tried, step_kind=StepKind.ROUNDS), other]).step.number == 1
 
 
 def test_without_a_standard_error_and_by_the_criterion_the_best_is_chosen() -> None:

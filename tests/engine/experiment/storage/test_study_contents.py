@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -216,26 +217,10 @@ def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Pat
         assert study.damage() == ()
 
 
-@pytest.mark.parametrize("change", ["name = 'forged'", "tags = 'no json'", "hidden = 0"])
-def test_a_damaged_label_is_left_out_and_told_and_the_run_is_sound(path: Path, change: str) -> None:
-    with Study.create(path) as study:
-        run = study.begin(Plan("small"), dataset())
-        study.set_label(run, LABEL)
-    db = sqlite3.connect(path)
-    with db:
-        db.execute(f"UPDATE label SET {change}")
-    db.close()
-    with Study.open(path) as study:
-        assert study.label(run) == RunLabel()
-        assert study.damage() == (f"{study.path}: the name and notes of a run are damaged and left out.",)
-        assert [summary.damage for summary in study.runs()] == [""]
-
-
 WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
 
 
-def test_what_is_written_is_there_when_the_study_is_opened_again(tmp_path: Path) -> None:
-    path = tmp_path / "one.rankstudio"
+def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(path: Path) -> None:
     with Study.create(path) as study:
         assert study.report_settings == ReportSettings()
         study.set_report_settings(ReportSettings("first"))
@@ -245,15 +230,31 @@ def test_what_is_written_is_there_when_the_study_is_opened_again(tmp_path: Path)
         assert study.damage() == ()
 
 
-@pytest.mark.parametrize("change", ["question = 'forged'", "sections = 'no json'"])
-def test_what_is_damaged_is_left_out_and_told(tmp_path: Path, change: str) -> None:
-    path = tmp_path / "one.rankstudio"
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        *(
+            (f"label SET {change}", "the name and notes of a run are damaged and left out.")
+            for change in ("name = 'forged'", "tags = 'no json'", "hidden = 0")
+        ),
+        *(
+            (f"report SET {change}", "the texts for the report are damaged and left out.")
+            for change in ("question = 'forged'", "sections = 'no json'")
+        ),
+    ],
+)
+def test_what_is_damaged_is_left_out_and_told_and_the_run_is_sound(
+    path: Path, change: str, told: str
+) -> None:
     with Study.create(path) as study:
+        run = study.begin(PLAN, dataset())
+        study.set_label(run, LABEL)
         study.set_report_settings(WRITTEN)
-    db = sqlite3.connect(path)
-    with db:
-        db.execute(f"UPDATE report SET {change}")
-    db.close()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"UPDATE {change}")
     with Study.open(path) as study:
-        assert study.report_settings == ReportSettings()
-        assert study.damage() == (f"{study.path}: the texts for the report are damaged and left out.",)
+        of_label = change.startswith("label")
+        assert study.label(run) == (RunLabel() if of_label else LABEL)
+        assert study.report_settings == (WRITTEN if of_label else ReportSettings())
+        assert study.damage() == (f"{study.path}: {told}",)
+        assert [summary.damage for summary in study.runs()] == [""]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, dataset, ended, part
+from experiment.small import assert_same, dataset, ended, unvalidated
 from kernel_oracles import kernel_matrix, left_out_by_retraining
 from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -47,14 +46,6 @@ PLANS = {
     "kernel": Plan("small", "kernel-rankrls", {**GRID, "gamma": (0.5, 2.0), "n_basis": 12}, MAP),
 }
 EVERY = pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
-
-
-def unvalidated(queries: int = 12) -> FoldedDataset:
-    """A fold without a validation part; some documents are there twice, with different labels."""
-    data = part(5, queries)
-    X = data.X.copy()
-    X[1::5] = X[:-1:5][: len(X[1::5])]
-    return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
 
 
 def retrained(train: RankingDataset, selected: tuple[int, ...], regularization: float) -> np.ndarray:

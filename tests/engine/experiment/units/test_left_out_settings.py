@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiment.small import part
+from experiment.small import unvalidated
 from kernel_oracles import features_of, kernel_matrix, spanned
 from scipy.sparse import csr_array
 from wording import naming
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
@@ -59,13 +59,12 @@ def cases(losses: Sequence[dict[str, Any]], some: Sequence[dict[str, Any]]) -> p
 EVERY_COST = cases(COSTS, SOME)
 
 
-def unvalidated() -> FoldedDataset:
+def one_label() -> FoldedDataset:
     """A fold without a validation part; one query has a single label, and some documents are there twice."""
-    data = part(5, 10)
-    X, y = data.X.copy(), data.y.copy()
-    X[1::5] = X[:-1:5][: len(X[1::5])]
-    y[: data.query_ptr[1]] = 1.0
-    return FoldedDataset("One", None, (Fold(1, replace(data, X=X, y=y), None, part(6)),))
+    fold = unvalidated(10).folds[0]
+    y = fold.train.y.copy()
+    y[: fold.train.query_ptr[1]] = 1.0
+    return FoldedDataset("One", None, (replace(fold, train=replace(fold.train, y=y)),))
 
 
 def relearned(train: RankingDataset, X: np.ndarray, **settings: Any) -> np.ndarray:
@@ -79,7 +78,7 @@ def relearned(train: RankingDataset, X: np.ndarray, **settings: Any) -> np.ndarr
 
 
 def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[FoldedDataset, PathResult]:
-    data = unvalidated()
+    data = one_label()
     grid = {} if changes.get("ranker") else {"regularization": LAMBDA}
     plan = Plan("small", method, {**grid, **parameters}, MAP, NAMES, **changes)
     path = run_plan(plan, data).folds[0].paths[0]
@@ -212,7 +211,7 @@ def assert_kernel(
 @pytest.mark.parametrize("method", ["rankrls", "kernel-rankrls"])
 @pytest.mark.parametrize("cost", ["magnitude", "unit"])
 def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
-    train = unvalidated().folds[0].train
+    train = one_label().folds[0].train
     sampled = sample_preferences(train, share=0.5, noise=0.2, seed=0)
     path = tmp_path / "preferences.csv"
     place = np.arange(train.n_documents) - np.repeat(train.query_ptr[:-1], np.diff(train.query_ptr))
@@ -245,7 +244,7 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
 
 
 def test_conjugate_gradients_and_sparse_features() -> None:
-    train = unvalidated().folds[0].train
+    train = one_label().folds[0].train
     by_gradients = RankRLS(LAMBDA, solver="cg", tol=1e-14)
     found = by_gradients.leave_query_out(train.X, train.y, qid=train.query_index)
     for q in range(train.n_queries):

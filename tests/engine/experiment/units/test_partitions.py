@@ -37,7 +37,6 @@ from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, average
-from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import finish
 
@@ -223,7 +222,3 @@ def test_every_evaluator_is_told_of_what_dataset_it_measures() -> None:
     ]
     assert len(calls) > 12
     assert [where for where, call in calls if "grading=" not in call] == []
-
-
-def test_names_are_those_of_measures() -> None:
-    assert [measure(name).name for name in EVERY] == list(EVERY)
