@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.reports import features_table, metrics_table, 
 from rankstudio.engine.experiment.results.events import Event, RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 
 def part(seed: int, queries: int = 12, n: int = 6) -> RankingDataset:
@@ -56,6 +57,16 @@ def unvalidated(queries: int = 12) -> FoldedDataset:
     X = data.X.copy()
     X[1::5] = X[:-1:5][: len(X[1::5])]
     return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
+
+
+def relearned(train: RankingDataset, X: np.ndarray, regularization: float, **settings: Any) -> np.ndarray:
+    """Scores of each query by RankRLS that is learned without it."""
+    scores = np.zeros(train.n_documents)
+    for q in range(train.n_queries):
+        own = train.query_index == q
+        model = RankRLS(regularization, **settings).fit(X[~own], train.y[~own], qid=train.query_index[~own])
+        scores[own] = model.predict(X[own])
+    return np.round(scores, 9)  # equal documents have equal scores
 
 
 # MAP, because in the LETOR conventions NDCG@10 of so short queries is 0 for any ranking.

@@ -28,11 +28,6 @@ from rankstudio.engine.experiment.storage.study import Study
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "study.rankstudio"
-
-
 def interrupt(plan: Plan, study: Study, units: int, folds: int = 2) -> None:
     """Run until so many units are shown, and into the next one if there is one."""
     events = run_stored(plan, dataset(folds), study)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -131,35 +131,30 @@ class Plan:
 
     def __post_init__(self) -> None:
         _check_kinds(self)
-        complete = self.entry.validate(self.parameters)
-        object.__setattr__(self, "parameters", FrozenMapping(complete))
+        keep = partial(object.__setattr__, self)  # in canonical form, although the plan is frozen
+        keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
-        complete = ranker.validate(self.ranker_parameters) if ranker else {}
-        object.__setattr__(self, "ranker_parameters", FrozenMapping(complete))
-        object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
-        object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
-        object.__setattr__(self, "groups", checked_groups(self.groups))
+        keep("ranker_parameters", FrozenMapping(ranker.validate(self.ranker_parameters) if ranker else {}))
+        keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
+        keep("folds", tuple(dict.fromkeys(self.folds)))
+        keep("groups", checked_groups(self.groups))
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
-        object.__setattr__(self, "columns", FrozenMapping(frozen))
-        object.__setattr__(self, "scores", _checked_scores(self.scores, self.method))
-        object.__setattr__(self, "preferences", _checked_preferences(self.preferences))
+        keep("columns", FrozenMapping(frozen))
+        keep("scores", _checked_scores(self.scores, self.method))
+        keep("preferences", _checked_preferences(self.preferences))
         convention(self.convention)
         if self.select_by != CRITERION:
-            object.__setattr__(self, "select_by", canonical_name(self.select_by))
-        object.__setattr__(self, "protocol", str(parse_protocol(self.protocol)))
-        object.__setattr__(self, "rule", str(parse_rule(self.rule)))
+            keep("select_by", canonical_name(self.select_by))
+        keep("protocol", str(parse_protocol(self.protocol)))
+        keep("rule", str(parse_rule(self.rule)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             _check(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
         tried = prod(len(axis.values) for axis in self.axes)
         several = ", ".join(axis.label for axis in self.axes)
-        _check(
-            several,
-            tried,
-            tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS),
-            tried <= MOST_COMBINATIONS,
-        )
+        expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
+        _check(several, tried, expected, tried <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the plan: a process that gets it derives the rest itself."""
@@ -495,15 +490,10 @@ def _check_ranker(plan: Plan) -> Method | None:
         _check("ranker_parameters", given, tr("no value without a ranker"), not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
-    _check(
-        "ranker", plan.ranker, tr("a ranker, one of {rankers}").format(rankers=rankers), not ranker.selects
-    )
-    _check(
-        "ranker",
-        plan.ranker,
-        tr("no ranker, because {label} does not select features").format(label=plan.entry.label),
-        plan.entry.selects,
-    )
+    expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
+    _check("ranker", plan.ranker, expected, not ranker.selects)
+    expected = tr("no ranker, because {label} does not select features").format(label=plan.entry.label)
+    _check("ranker", plan.ranker, expected, plan.entry.selects)
     return ranker
 
 
@@ -541,11 +531,8 @@ def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:
     if not met:
-        raise PlanError(
-            tr("{name}: expected {expected}, got {value}.").format(
-                name=name, expected=expected, value=shown(value)
-            )
-        )
+        text = tr("{name}: expected {expected}, got {value}.")
+        raise PlanError(text.format(name=name, expected=expected, value=shown(value)))
 
 
 def _whole(value: object) -> bool:

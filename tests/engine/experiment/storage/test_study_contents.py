@@ -32,11 +32,6 @@ from rankstudio.engine.experiment.storage.study_contents import (
 )
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a study.rankstudio"
-
-
 def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
     result, study = fill(path)
     with study:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, dataset, ended, unvalidated
+from experiment.small import assert_same, dataset, ended, relearned, unvalidated
 from kernel_oracles import kernel_matrix, left_out_by_retraining
 from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -27,7 +26,6 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.left_out import first_twins
 from rankstudio.engine.methods.rankers import rankrls_shards
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 MAP = "leave-query-out MAP"
 GRID = {"regularization": (0.25, 4.0)}
@@ -48,16 +46,6 @@ PLANS = {
 EVERY = pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 
 
-def retrained(train: RankingDataset, selected: tuple[int, ...], regularization: float) -> np.ndarray:
-    """Scores of each query by the model learned without it."""
-    qid, X, scores = train.query_index, train.X[:, sorted(selected)], np.zeros(train.n_documents)
-    for q in range(train.n_queries):
-        own = qid == q
-        model = RankRLS(regularization).fit(X[~own], train.y[~own], qid=qid[~own])
-        scores[own] = model.predict(X[own])
-    return scores
-
-
 @pytest.mark.parametrize("name", ["RankRLS", "greedy", "ranked by RankRLS"])
 @pytest.mark.parametrize("fits", [True, False])
 def test_each_step_measures_what_models_learned_without_each_query_do(
@@ -72,7 +60,7 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
     for path in run_plan(plan, data).folds[0].paths:
         given = path.unit.combination.ranker if plan.ranker else path.unit.parameters
         for k, step in enumerate(path.steps):
-            scores = retrained(train, step.selected, given["regularization"])
+            scores = relearned(train, train.X[:, sorted(step.selected)], given["regularization"])
             expected = evaluate(train.y, scores, qid, measures=plan.evaluated, convention=plan.convention)
             found = {n: float(path.validation[f"leave-query-out {n}"][k]) for n in plan.evaluated}
             assert found == pytest.approx(dict(expected), abs=1e-12)
@@ -173,7 +161,7 @@ def test_the_smallest_is_compared_with_the_best_over_the_left_out_queries() -> N
     train = data.folds[0].train
     qid, left_out = train.query_index, []
     for step in path.steps:
-        scores = retrained(train, step.selected, path.unit.parameters["regularization"])
+        scores = relearned(train, train.X[:, sorted(step.selected)], path.unit.parameters["regularization"])
         own = [qid == q for q in range(train.n_queries)]
         left_out.append([evaluate(train.y[q], scores[q], qid[q], measures=("MAP",))["MAP"] for q in own])
     best = int(path.validation[MAP].argmax())

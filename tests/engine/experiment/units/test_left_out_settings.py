@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiment.small import unvalidated
+from experiment.small import relearned, unvalidated
 from kernel_oracles import features_of, kernel_matrix, spanned
 from scipy.sparse import csr_array
 from wording import naming
 
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
@@ -67,16 +67,6 @@ def one_label() -> FoldedDataset:
     return FoldedDataset("One", None, (replace(fold, train=replace(fold.train, y=y)),))
 
 
-def relearned(train: RankingDataset, X: np.ndarray, **settings: Any) -> np.ndarray:
-    """Scores of each query by RankRLS that is learned without it."""
-    scores = np.zeros(train.n_documents)
-    for q in range(train.n_queries):
-        own = train.query_index == q
-        model = RankRLS(LAMBDA, **settings).fit(X[~own], train.y[~own], qid=train.query_index[~own])
-        scores[own] = model.predict(X[own])
-    return np.round(scores, 9)  # equal documents have equal scores
-
-
 def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[FoldedDataset, PathResult]:
     data = one_label()
     grid = {} if changes.get("ranker") else {"regularization": LAMBDA}
@@ -104,13 +94,13 @@ def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.nd
 def test_rankrls(loss: dict[str, Any], pairs: str) -> None:
     data, path = ran("rankrls", {**given(loss), "pairs": pairs})
     train = data.folds[0].train
-    assert_measured(data, path, 0, relearned(train, train.X, pairs=pairs, **loss))
+    assert_measured(data, path, 0, relearned(train, train.X, LAMBDA, pairs=pairs, **loss))
 
 
 def test_rankrls_on_documents_alone() -> None:
     data, path = ran("rankrls", {"pairs": "pointwise"})
     train = data.folds[0].train
-    assert_measured(data, path, 0, relearned(train, train.X, pairs="pointwise"))
+    assert_measured(data, path, 0, relearned(train, train.X, LAMBDA, pairs="pointwise"))
 
 
 @EVERY_COST
@@ -123,7 +113,7 @@ def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any
     train = data.folds[0].train
     for k, step in enumerate(path.steps):
         columns = sorted(step.selected)
-        assert_measured(data, path, k, relearned(train, train.X[:, columns], **(loss or {})))
+        assert_measured(data, path, k, relearned(train, train.X[:, columns], LAMBDA, **(loss or {})))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +152,7 @@ def test_rankrls_with_selected_features(pairs: str) -> None:
     train = data.folds[0].train
     for k, step in enumerate(path.steps):
         X = train.X[:, sorted(step.selected)]
-        assert_measured(data, path, k, relearned(train, X, pairs=pairs))
+        assert_measured(data, path, k, relearned(train, X, LAMBDA, pairs=pairs))
 
 
 @EVERY_COST
@@ -197,7 +187,7 @@ def assert_kernel(
     features = features_of(kernel_matrix(train.X, shape))
     basis: np.ndarray = step.basis  # type: ignore[attr-defined]
     if settings.get("n_basis") is None:
-        scores = relearned(train, features, **loss)
+        scores = relearned(train, features, LAMBDA, **loss)
     else:
         scores = np.zeros(train.n_documents)
         for q in range(train.n_queries):

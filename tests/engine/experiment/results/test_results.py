@@ -1,15 +1,18 @@
-"""Results in a notebook: frames, tables and curves, with the numbers of the run."""
+"""Results: what is noted of them; in a notebook, frames, tables and curves with the numbers of the run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from experiment import runs
 from experiment.small import dataset
 from wording import naming
 
+from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine import Plan, RunResult, run_plan
 from rankstudio.engine.errors import ParameterError
 
@@ -69,8 +72,6 @@ def test_a_notebook_shows_a_table_of_rounded_numbers(result: RunResult) -> None:
 
 
 def test_names_of_data_are_no_markup() -> None:
-    from dataclasses import replace  # noqa: PLC0415 - here alone
-
     bad = replace(ran(parameters={"regularization": 1.0}), data_name="<script>")
     assert "<script>" not in bad._repr_html_()
 
@@ -108,3 +109,36 @@ def closed():
     from matplotlib import pyplot as plt  # noqa: PLC0415 - after the backend is chosen
 
     plt.close("all")
+
+
+def chose(values: tuple[float, ...], grid: object) -> RunResult:
+    """A run whose folds have chosen these values of λ."""
+    paths = [runs.path(number, [0.5], at=value) for number, value in enumerate(values, 1)]
+    folds = [runs.fold(path.unit.fold, [0.5], paths=(path,)) for path in paths]
+    return runs.result(folds, parameters={"regularization": grid})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ((0.25,), ["λ = 2^-2 is the smallest value tried"]),
+        ((4.0,), ["λ = 2^2 is the largest value tried"]),
+        ((1.0,), []),
+        ((0.25, 1.0, 0.25), ["smallest value tried, is chosen in 2 of 3 folds"]),
+        (
+            (0.25, 4.0),
+            ["smallest value tried, is chosen in 1 of 2", "largest value tried, is chosen in 1 of 2"],
+        ),
+    ],
+)
+def test_ends_of_a_grid_are_told(chosen: tuple[float, ...], told: list[str]) -> None:
+    run = chose(chosen, (0.25, 1.0, 4.0))
+    assert len(run.notes) == len(told)
+    for note, text in zip(run.notes, told, strict=True):
+        assert text in note.what.replace("\u207b\u00b2", "^-2").replace("\u00b2", "^2")
+    assert summary(run).count("Note: ") == len(told)
+
+
+@pytest.mark.parametrize("values", [1.0, (0.25, 1.0)])
+def test_fewer_than_three_values_have_no_ends_to_tell(values: object) -> None:
+    assert chose((0.25,), values).notes == ()
