@@ -325,35 +325,30 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse to choose by queries that are left out where there is only one."""
     if fold.train.n_queries < 2:
-        raise PlanError(
-            tr(
-                "criterion {measure}: fold {fold} of {data} has only one training query, so "
-                "nothing is left to learn from without it."
-            ).format(measure=plan.select_by, fold=fold.number, data=data)
+        text = tr(
+            "criterion {measure}: fold {fold} of {data} has only one training query, so "
+            "nothing is left to learn from without it."
         )
+        raise PlanError(text.format(measure=plan.select_by, fold=fold.number, data=data))
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     """Refuse before any work what no model could meet."""
     rule = parse_rule(plan.rule)
     if rule.needs_queries and plan.select_by == CRITERION:
-        raise PlanError(
-            tr(
-                "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
-                "validation measure or a leave-query-out measure."
-            ).format(rule=rule, criterion=CRITERION)
+        text = tr(
+            "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
+            "validation measure or a leave-query-out measure."
         )
+        raise PlanError(text.format(rule=rule, criterion=CRITERION))
     if (
         rule.most is not None
         and plan.entry.family == "ranker"
         and plan.entry.uses_all
         and dataset.n_features > rule.most
     ):
-        raise PlanError(
-            tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.").format(
-                rule=rule, label=plan.entry.label, n_features=dataset.n_features
-            )
-        )
+        text = tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.")
+        raise PlanError(text.format(rule=rule, label=plan.entry.label, n_features=dataset.n_features))
 
 
 def _check_criterion(plan: Plan) -> None:
@@ -361,13 +356,12 @@ def _check_criterion(plan: Plan) -> None:
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
     if plan.select_by == CRITERION and apart:
-        raise PlanError(
-            tr(
-                'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
-                "and these cannot be compared. Choose by a validation measure, or give one "
-                "value."
-            ).format(criterion=CRITERION, label=apart[0].label)
+        text = tr(
+            'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
+            "and these cannot be compared. Choose by a validation measure, or give one "
+            "value."
         )
+        raise PlanError(text.format(criterion=CRITERION, label=apart[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:

@@ -89,11 +89,8 @@ def make_folder(path: str | Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(
-            tr("{path}: the folder could not be created: {strerror}.").format(
-                path=path, strerror=error.strerror or error
-            )
-        ) from error
+        text = tr("{path}: the folder could not be created: {strerror}.")
+        raise OutputError(text.format(path=path, strerror=error.strerror or error)) from error
     return path
 
 

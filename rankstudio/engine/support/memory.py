@@ -109,12 +109,10 @@ def refuse_small_limit() -> None:
     own = _address_space()
     least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
     if own is not None and own < least:
-        raise OutOfMemoryError(
-            tr(
-                "The address space of the program is limited to {size} (ulimit -v); at least "
-                "{size_2} is needed."
-            ).format(size=size(own), size_2=size(least))
+        text = tr(
+            "The address space of the program is limited to {size} (ulimit -v); at least {size_2} is needed."
         )
+        raise OutOfMemoryError(text.format(size=size(own), size_2=size(least)))
 
 
 @contextmanager
@@ -129,12 +127,11 @@ def sufficient(what: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         asked = f": {str(error).rstrip('.')}" if str(error) else ""
-        raise OutOfMemoryError(
-            tr(
-                "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
-                "features or documents, or a method that needs less."
-            ).format(what=what, asked=asked, size=size(available()))
-        ) from None
+        text = tr(
+            "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
+            "features or documents, or a method that needs less."
+        )
+        raise OutOfMemoryError(text.format(what=what, asked=asked, size=size(available()))) from None
 
 
 def release_unused() -> None:

@@ -145,12 +145,11 @@ class StudyFile:
             if self.read_only:
                 raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
-                raise StoreError(
-                    tr(
-                        "{path}: the study was removed, moved or replaced while open; results "
-                        "from now on are not stored."
-                    ).format(path=self.path)
+                text = tr(
+                    "{path}: the study was removed, moved or replaced while open; results "
+                    "from now on are not stored."
                 )
+                raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
                 yield self._db
 
@@ -335,21 +334,19 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
         if found != APPLICATION_ID or version < 1:
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
         if version != VERSION:
-            raise StoreError(
-                tr(
-                    "{path}: the study has format version {version}, written by another "
-                    "version of RankStudio; expected version {expected}."
-                ).format(path=path, version=version, expected=VERSION)
+            text = tr(
+                "{path}: the study has format version {version}, written by another "
+                "version of RankStudio; expected version {expected}."
             )
+            raise StoreError(text.format(path=path, version=version, expected=VERSION))
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
         if log and not _log_is_whole(place):
-            raise StoreError(
-                tr(
-                    "{path}-wal: the log of the study is damaged; it holds the results stored "
-                    "last. Without this file the study opens in its earlier state."
-                ).format(path=path)
+            text = tr(
+                "{path}-wal: the log of the study is damaged; it holds the results stored "
+                "last. Without this file the study opens in its earlier state."
             )
+            raise StoreError(text.format(path=path))
         if _is_foreign(db):
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
 
@@ -359,11 +356,8 @@ def _refuse_long_name(path: Path) -> None:
     try:
         Path(f"{path}-journal").exists()
     except OSError as error:
-        raise StoreError(
-            tr("{path}: {strerror} for a study; use a shorter name.").format(
-                path=path, strerror=error.strerror
-            )
-        ) from error
+        text = tr("{path}: {strerror} for a study; use a shorter name.")
+        raise StoreError(text.format(path=path, strerror=error.strerror)) from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

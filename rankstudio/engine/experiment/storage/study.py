@@ -214,10 +214,9 @@ class Study:
             raise ChangedDataError(other)
         by = json.loads(self._run(run.id)["versions"])
         if by != versions():
+            text = tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.")
             raise StoreError(
-                tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.").format(
-                    path=self.path, id=run.id, by=_words(by), versions=_words(versions())
-                )
+                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(versions()))
             )
 
     def data(self, run: RunKey) -> RecordedData:
@@ -296,11 +295,8 @@ class Study:
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
                 was, expected = shown(row["setting"]), shown(unit.values)
-                raise StoreError(
-                    tr("{path}: fold {fold} was stored for {was}, expected {expected}.").format(
-                        path=self.path, fold=fold, was=was, expected=expected
-                    )
-                )
+                text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
+                raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
             with suppress(StoreError):  # sound, and yet no path: its digest was made of what was damaged
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
@@ -417,11 +413,8 @@ class Study:
         """Return the record of a run."""
         rows = self._sound("run", "WHERE id = ?", run)
         if not rows:
-            raise StoreError(
-                tr("{path}: the stored results of run {run} are damaged. Run it again.").format(
-                    path=self.path, run=run
-                )
-            )
+            text = tr("{path}: the stored results of run {run} are damaged. Run it again.")
+            raise StoreError(text.format(path=self.path, run=run))
         return rows[0]
 
     def _data(self, run: Row) -> RecordedData:
@@ -430,11 +423,8 @@ class Study:
             (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
             return _recorded(row)
         except IMPOSSIBLE as error:
-            raise StoreError(
-                tr("{path}: the stored data description of run {id} is damaged. Run it again.").format(
-                    path=self.path, id=run.id
-                )
-            ) from error
+            text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
+            raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the latest run of an equal plan, by these versions, on data of this checksum."""
@@ -461,12 +451,10 @@ class Study:
             with suppress(*IMPOSSIBLE):
                 changed = change(_sources(row["files"]), found)
             if changed and row.id in used:
-                raise ChangedDataError(
-                    tr(
-                        "{changed}. The runs in {path} used the old version: restore it, or "
-                        "start a new study."
-                    ).format(changed=changed, path=self.path)
+                text = tr(
+                    "{changed}. The runs in {path} used the old version: restore it, or start a new study."
                 )
+                raise ChangedDataError(text.format(changed=changed, path=self.path))
 
     def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
@@ -477,11 +465,8 @@ class Study:
             return run, plan_from_dict(json.loads(run["plan"])), data
         except (PlanError, ParameterError) as error:
             why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
-            raise StoreError(
-                tr("{path}: the plan of run {id} cannot be read: {why}").format(
-                    path=self.path, id=row.id, why=why
-                )
-            ) from error
+            text = tr("{path}: the plan of run {id} cannot be read: {why}")
+            raise StoreError(text.format(path=self.path, id=row.id, why=why)) from error
         except IMPOSSIBLE as error:
             raise StoreError(
                 tr("{path}: the plan of run {id} cannot be read.").format(path=self.path, id=row.id)

@@ -120,12 +120,11 @@ def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
     if method != GIVEN_MODEL.key:
         return find_scores(place, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
-        raise DatasetError(
-            tr(
-                "{data} has neither a test nor a validation part to measure a model on. Open "
-                "data with folds, or choose a protocol that creates them."
-            ).format(data=dataset.name)
+        text = tr(
+            "{data} has neither a test nor a validation part to measure a model on. Open "
+            "data with folds, or choose a protocol that creates them."
         )
+        raise DatasetError(text.format(data=dataset.name))
     return find_models(place, dataset)
 
 
@@ -161,18 +160,12 @@ def _check_found(
     files = scores["files"]
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
-            raise DatasetError(
-                tr("{file}: the file has changed since the plan named it for {name}. Add it again.").format(
-                    file=file, name=scores["name"]
-                )
-            )
+            text = tr("{file}: the file has changed since the plan named it for {name}. Add it again.")
+            raise DatasetError(text.format(file=file, name=scores["name"]))
     for number in asked:
         if number not in there:
-            raise PlanError(
-                tr("folds: {name} has nothing for fold {fold}. Add it, or choose other folds.").format(
-                    name=scores["name"], fold=number
-                )
-            )
+            text = tr("folds: {name} has nothing for fold {fold}. Add it, or choose other folds.")
+            raise PlanError(text.format(name=scores["name"], fold=number))
 
 
 def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
@@ -211,11 +204,8 @@ def _step(model: Model, dataset: FoldedDataset) -> Step:
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _GREATEST:
-        raise DatasetError(
-            tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.").format(
-                file=shown_path(model.source), total=total, most=_GREATEST
-            )
-        )
+        text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
+        raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_GREATEST))
     selected = tuple(place[feature.id] for feature in known)
     if not model.beyond:
         return Step(1, selected, coef, float("nan"), np.empty(0))

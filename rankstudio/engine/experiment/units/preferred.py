@@ -32,11 +32,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
     """
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
-        raise DatasetError(
-            tr("{file}: the preferences have changed since the plan was made. Add the file again.").format(
-                file=file.path
-            )
-        )
+        text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
+        raise DatasetError(text.format(file=file.path))
     return file
 
 
