@@ -127,7 +127,6 @@ class Sections(QObject):
             "lab": Page("lab", lab, [self.lab], head=self.lab.tabs),
         }
         made = Workspace(self._theme, pages)
-        made.pageChanged.connect(self._show_page)
         self.queries.emptied.connect(queries.setHidden)
 
         def show_tab(number: int) -> None:
@@ -164,12 +163,6 @@ class Sections(QObject):
         """Show how far the runs are."""
         runs, sealed = self._runs, self._session.sealed
         self.strip.show_runs(runs.records, runs.shown, self._measured.view, sealed=sealed)
-
-    @Slot(str)
-    def _show_page(self, key: str) -> None:
-        """Bring the path and the feature on the Select page up to date, which the Features page feeds too."""
-        if key == "select":
-            self.inspect.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:
