@@ -82,7 +82,7 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(models, sections.run, sections.method.form, sections.forecast, self)
+        self.control = RunCommands(models, sections.select, sections.method.form, sections.forecast, self)
         self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
         self.removal = RunRemoval(self.models, self.notice, self)
-        self.labels = RunLabels(self.models, self.sections.results.panel, self)
+        self.labels = RunLabels(self.models, self.sections.compare.panel, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
@@ -142,7 +142,7 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         session, control, export_controller = self.session, self.control, self.export_controller
-        data, inspect = self.sections.data, self.sections.inspect
+        data, inspect = self.sections.data, self.sections.features
         self.commands.connect(
             **self.open_controller.commands,
             sources=self._show_sources,
@@ -153,7 +153,7 @@ class MainWindow(QMainWindow):
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
-            export_table=self.sections.results.table.open,
+            export_table=self.sections.compare.table.open,
             figures=export_controller.show_figures,
             copy_command=export_controller.copy_command,
             copy_python=export_controller.copy_python,
@@ -177,7 +177,7 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
-            follow=lambda: self.sections.run.follow(self.commands["follow"].isChecked()),
+            follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -187,13 +187,13 @@ class MainWindow(QMainWindow):
             log=self.help.show_log,
             about=self.help.about,
         )
-        SliderController(self.session, self.current, self.sections.run.curves.slider, self)
+        SliderController(self.session, self.current, self.sections.select.curves.slider, self)
         self.commands["follow"].setCheckable(True)
         line = self.toolbar.line
         self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
-        self.selection.foldChosen.connect(self.sections.run.stop_following)
+        self.selection.foldChosen.connect(self.sections.select.stop_following)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.open_controller.ask)
         self.welcome.sampleAsked.connect(self.open_controller.open_sample)
@@ -237,7 +237,7 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
-        self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
+        self.sections.compare.panel.comparisonAsked.connect(self.comparison.ask)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
@@ -246,13 +246,13 @@ class MainWindow(QMainWindow):
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sourcesAsked.connect(self._show_sources)
-        self.sections.results.goOnAsked.connect(self.restorer.go_on)
-        self.sections.results.removalAsked.connect(self.removal.ask)
+        self.sections.compare.goOnAsked.connect(self.restorer.go_on)
+        self.sections.compare.removalAsked.connect(self.removal.ask)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)
         self.control.resumeAsked.connect(self.restorer.go_on)
-        self.sections.run.followingChanged.connect(self._update)
+        self.sections.select.followingChanged.connect(self._update)
         self.session.datasetChanged.connect(self._update)
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
@@ -376,7 +376,7 @@ class MainWindow(QMainWindow):
     def _show_preparation(self, sentence: str) -> None:
         """Show what is compiled, and when all is there again what works."""
         self.status.show_preparation(sentence)
-        self.sections.run.show_preparation(sentence)
+        self.sections.select.show_preparation(sentence)
         if not sentence:
             self._show_runs()
 
@@ -386,7 +386,7 @@ class MainWindow(QMainWindow):
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
         self.commands.rename("run", self.control.label)
-        self.commands["follow"].setChecked(self.sections.run.following)
+        self.commands["follow"].setChecked(self.sections.select.following)
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()

@@ -23,4 +23,4 @@ def send(plot, kind, at, button=Qt.MouseButton.LeftButton, held=None):
 
 def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
     """Return the values of a curve as they are drawn."""
-    return np.asarray(window.sections.run.curves.plots()[plot].family[key].ys)
+    return np.asarray(window.sections.select.curves.plots()[plot].family[key].ys)

@@ -47,12 +47,12 @@ def test_everything_the_keyboard_reaches_and_every_panel_has_a_name(finished: Ma
 
 
 def test_every_plot_that_shows_something_says_it(finished: MainWindow) -> None:
-    wait_until(lambda: not finished.sections.inspect.inspector.plot.is_empty())
+    wait_until(lambda: not finished.sections.features.inspector.plot.is_empty())
     sections = finished.sections
     seen = set()
     for place, page in [(0, page) for page in PAGES] + [(1, PAGES[1])]:
         finished.workspace.show_page(page.key)
-        for switch in (sections.run.curves.view, sections.inspect.inspector.switch):
+        for switch in (sections.select.curves.view, sections.features.inspector.switch):
             switch._buttons()[place].click()
         settle(finished)
         for plot in finished.workspace.findChildren(Plot):
@@ -68,7 +68,7 @@ def test_curves_and_map_say_the_best_model(finished: MainWindow) -> None:
     assert record is not None
     paths = [path for (fold, _), path in record.paths.items() if fold == 1]
     best = max(float(np.max(path.validation["MAP"])) for path in paths)
-    run = finished.sections.run
+    run = finished.sections.select
     run.curves.validation_plot.flush()
     assert run.curves.validation_plot.summary().startswith(f"validation MAP, best {best:.4f} at k = ")
     run.heat.plot.flush()

@@ -71,7 +71,7 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
         assert inside.result is not None
         assert metrics_table(record.result) == metrics_table(inside.result)
         walk(window)
-        window.sections.inspect.inspect(3)
+        window.sections.features.inspect(3)
         settle(window)
         assert not window.notice.text()
 

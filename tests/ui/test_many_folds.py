@@ -51,7 +51,7 @@ def test_a_fold_for_each_query_is_run_and_looked_at(theme: Theme, tmp_path: Path
         panel._many.activated.emit(len(dataset.folds))
         wait_until(lambda: panel._many.currentText() == "all folds")
         assert window.session.fold is None
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert row.summary.means["MAP"] == record.result.average["MAP"]
 
 
@@ -66,12 +66,12 @@ def test_inner_folds_validate_where_no_part_does(theme: Theme, tmp_path: Path, f
         assert record is not None
         assert record.state is RunState.DONE
         window.session.look_at(2)
-        curves = window.sections.run.curves
+        curves = window.sections.select.curves
         assert curves.validation_plot.isVisible()
         for setting in (0, 1):
             drawn = curves.validation_plot.family[setting].ys
             assert list(drawn) == record.paths[2, setting].validation["MAP"].tolist()
-        assert window.sections.run.heat.plot.values.shape == (2, N_FEATURES)
+        assert window.sections.select.heat.plot.values.shape == (2, N_FEATURES)
         model, chosen = window.current.model, record.folds[2].chosen
         assert model is not None
         assert (model.values, model.step) == (chosen.unit.values, chosen.step)
@@ -99,6 +99,6 @@ def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
         result = window.runs.shown.result if window.runs.shown else None
         assert result is not None
         assert np.isnan(result.folds[0].test["Disagreement"])
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert row.summary.means == pytest.approx(result.average, rel=1e-14)
         assert np.isfinite([*row.summary.deviations.values(), *row.summary.over_single.values()]).all()

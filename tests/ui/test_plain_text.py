@@ -88,7 +88,7 @@ def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(
         window.session.change("pinning", parameters={**parameters, "pinned": (2,), "banned": (8,)})
         assert check(window) > 2
         finish(window)
-        window.sections.results.panel.selected.emit(1)
+        window.sections.compare.panel.selected.emit(1)
         settle(window)
         assert check(window) > 6
 

@@ -20,7 +20,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 def _says(window) -> tuple[str, str, str]:  # type: ignore[no-untyped-def]
-    plots = window.sections.run.curves.plots().values()
+    plots = window.sections.select.curves.plots().values()
     return window.status.text(), *(plot.placeholder for plot in plots)
 
 

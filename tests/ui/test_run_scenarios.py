@@ -39,13 +39,13 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
             path = record.paths[fold, setting]
             np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
             np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
-        rows = window.sections.inspect.features.table.rows()
+        rows = window.sections.features.features.table.rows()
         ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
         assert [row.feature_id for row in rows] == ids.tolist()
     settle(window)
     wait_until(lambda: window.current.test)
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
-    [row] = window.sections.results.panel.rows()
+    [row] = window.sections.compare.panel.rows()
     assert row.state == "done"
     assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
@@ -70,7 +70,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         wait_until(lambda: job.held)
         assert record.state is RunState.PAUSED
         assert commands["pause"].iconText() == "Resume"
-        wait_until(lambda: window.sections.results.panel.rows()[0].state == "paused")
+        wait_until(lambda: window.sections.compare.panel.rows()[0].state == "paused")
 
         def steps() -> int:
             return record.units_done * N_STEPS + sum(len(s) for s in record.growing.values())
@@ -121,7 +121,7 @@ def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(
         for state in ("paused", "running"):
             window.commands["pause"].trigger()
             wait_until(lambda: not window.refresh_timer.is_active)
-            assert [row.state for row in window.sections.results.panel.rows()] == [state]
+            assert [row.state for row in window.sections.compare.panel.rows()] == [state]
 
 
 def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, folds: Path) -> None:
@@ -194,16 +194,16 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
         first, second, third = window.runs.records
         assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
         assert "2 waiting" in window.status.text()
-        window.sections.results.panel.cancelRequested.emit(second.key)
+        window.sections.compare.panel.cancelRequested.emit(second.key)
         assert second.state is RunState.CANCELLED
         window.commands["stop"].trigger()
         wait_until(lambda: third.state is RunState.RUNNING)
         assert first.state is RunState.CANCELLED
         assert window.runs.shown is third
-        window.sections.results.panel.removed.emit(third.key)
+        window.sections.compare.panel.removed.emit(third.key)
         wait_until(lambda: not window.models.run_worker.jobs)
-        assert [row.key for row in window.sections.results.panel.rows()] == [first.key, second.key]
-        window.sections.results.panel.selected.emit(first.key)
+        assert [row.key for row in window.sections.compare.panel.rows()] == [first.key, second.key]
+        window.sections.compare.panel.selected.emit(first.key)
         assert window.runs.shown is first
 
 

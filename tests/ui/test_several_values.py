@@ -35,7 +35,7 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert record is not None
         assert record.state is RunState.DONE
         assert len(record.combinations) == 8
-        curves, heat = window.sections.run.curves, window.sections.run.heat.plot
+        curves, heat = window.sections.select.curves, window.sections.select.heat.plot
         assert curves.label(0) == "λ = 2⁰ · features k = 2 · search = forward"
         assert heat.row_labels[-1] == "2² · all · floating"
         longest = max(len(path.steps) for path in record.paths.values())
@@ -55,7 +55,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     finish(window)
     window.session.look_at(1)
     window.session.select(("unit", 4.0), 3)
-    slider = window.sections.run.curves.slider
+    slider = window.sections.select.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
     assert window.current.values == ("unit", 1.0)
@@ -69,13 +69,13 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
 
 def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
-    assert not window.sections.run.curves.slider.isEnabled()
+    assert not window.sections.select.curves.slider.isEnabled()
     finish(window)
     record = window.runs.shown
     assert record is not None
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
-    assert window.sections.run.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves._below.text()
+    assert window.sections.select.curves.label(1) == "rounds = 9"
+    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.select.curves._below.text()
     window.session.select((9,), 7)
     settle(window)
     assert window.current.model is not None
@@ -162,7 +162,7 @@ def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
 
 
 def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) -> None:
-    slider = window.sections.run.curves.slider
+    slider = window.sections.select.curves.slider
     window.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
     assert not window.session.plan.live
     assert slider.isHidden()

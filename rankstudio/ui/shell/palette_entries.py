@@ -39,7 +39,7 @@ def palette_entries(
                 )
             )
             delete = tr("Delete run {key} {title}").format(key=run.key, title=run.plan.title)
-            remove = partial(sections.results.removalAsked.emit, run)
+            remove = partial(sections.compare.removalAsked.emit, run)
             entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
         entries += _features(models, sections, workspace)
         entries += _queries(sections, workspace)
@@ -95,7 +95,7 @@ def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
 def _features(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
     def inspect(feature: int) -> None:
         workspace.show_page("features")
-        sections.inspect.inspect(feature)
+        sections.features.inspect(feature)
 
     dataset = models.session.dataset
     if dataset is not None:

@@ -66,8 +66,8 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
 def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
     three_runs(window)
     look(window, "pareto")
-    view, table = views(window).pareto, window.sections.results.panel.table
-    curves = window.sections.results.curves
+    view, table = views(window).pareto, window.sections.compare.panel.table
+    curves = window.sections.compare.curves
     assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
     assert [curve.key for curve in curves.plot.curves] == [1, 2, 3]
     shown = window.runs.shown
@@ -92,7 +92,7 @@ def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(windo
 def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> None:
     three_runs(window)
     look(window, "pareto")
-    plot = window.sections.results.curves.plot
+    plot = window.sections.compare.curves.plot
     plot.flush()
     reference = next(curve for curve in plot.curves if curve.reference)
     others = [curve for curve in plot.curves if not curve.reference]
@@ -117,7 +117,7 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> Non
     folds = window.runs.record(2).result.folds
     wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
     assert plot.curves[1].y[3] == pytest.approx(wanted)
-    view = window.sections.results.curves
+    view = window.sections.compare.curves
     view.by._group.buttons()[-1].click()
     settle(window)
     assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
@@ -212,7 +212,7 @@ def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(wind
     three_runs(window)
     window.workspace.show_page("compare")
     settle(window)
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     keys = [column.key for column in table.rows_model.columns]
     for key in ("key", "method", "status", "k", "MAP"):
         at = keys.index(key)

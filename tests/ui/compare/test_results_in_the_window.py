@@ -35,7 +35,7 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
     table = views(window).folds.table
     assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
     for record in (second, first):
-        window.sections.results.panel.selected.emit(record.key)
+        window.sections.compare.panel.selected.emit(record.key)
         one, two, average, spread = table.rows()
         folds = [record.folds[1], record.folds[2]]
         for row, fold in zip((one, two), folds, strict=True):
@@ -70,7 +70,7 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: 
 def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWindow) -> None:
     records = three_runs(window)
     run_with(window, folds=(1,))  # on other folds, so it has no column
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     look(window, "folds")
     view = views(window).folds
     view.scope._group.buttons()[1].click()
@@ -167,7 +167,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     assert paired(window)[0].key == pinned.key
     assert box.currentData() == pinned.key
     assert {row.key: row.differs for row in paired(window)}[plain.key] == f"effect of pins: not pinned {name}"
-    window.sections.results.panel.removed.emit(pinned.key)
+    window.sections.compare.panel.removed.emit(pinned.key)
     settle(window)
     assert pinned.key not in [row.key for row in paired(window)]
     assert box.currentText() == "against the best"
@@ -177,7 +177,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     run_with(window)
     run_with(window, convention="trec_eval")
     run_with(window, convention="letor4", folds=(1,))
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     look(window, "tests")
     assert [(row.key, row.role, row.differs) for row in paired(window)] == [
         (1, "reference", ""),
@@ -251,7 +251,7 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
     three_runs(window)
     window.workspace.show_page("compare")
-    tests = window.sections.results._tests
+    tests = window.sections.compare._tests
     assert [row.role for row in tests.rows].count("waiting") == 2
     for key in (1, 2):
         window.models.marks.tick(key, False)
@@ -284,7 +284,7 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
     view.index._group.buttons()[1].click()
     assert view.plot.axes.title.startswith(("Kuncheva", "Lustgarten"))
     view.table.chosen.emit(view.table.rows()[-1])
-    assert window.sections.inspect.feature == view.table.rows()[-1].feature
+    assert window.sections.features.feature == view.table.rows()[-1].feature
     settle(window)
 
 

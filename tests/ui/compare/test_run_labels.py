@@ -19,7 +19,7 @@ from rankstudio.ui.style.theme import Theme
 
 def write(window: MainWindow, text: str) -> None:
     """Type into the cell that is being edited."""
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     editor = table.viewport().findChild(QLineEdit)
     assert editor is not None
     editor.selectAll()
@@ -30,7 +30,7 @@ def write(window: MainWindow, text: str) -> None:
 
 
 def texts(window: MainWindow) -> list[dict[str, str]]:
-    model = window.sections.results.panel.table.rows_model
+    model = window.sections.compare.panel.table.rows_model
     return [{c.key: c.text(row) for c in model.columns} for row in model.shown_rows()]
 
 
@@ -41,7 +41,7 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
     finish(window)
     window.workspace.show_page("compare")
     settle(window)
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     panel.mark(1)
     panel.table.setFocus()
     QTest.keyClick(panel.table, Qt.Key.Key_F2)
@@ -58,7 +58,7 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
         "grid at its end",
     )
     assert (second["method"], second["tags"]) == ("Greedy RankRLS ⚠", "–")
-    assert window.sections.results.curves.plot.curves[0].label == "1 for the paper"
+    assert window.sections.compare.curves.plot.curves[0].label == "1 for the paper"
     panel.filter.setText("good end")
     assert [row["key"] for row in texts(window)] == ["1"]
     panel.filter.clear()
@@ -78,22 +78,22 @@ def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(win
     finish(window)
     window.workspace.show_page("compare")
     settle(window)
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     panel.hiddenAsked.emit(1)
     settle(window)
     assert [row["key"] for row in texts(window)] == ["2"]
-    assert [curve.key for curve in window.sections.results.curves.plot.curves] == [2]
+    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [2]
     assert "1 of 2 runs" in panel.caption()
     panel._show_hidden(True)
     assert [row["key"] for row in texts(window)] == ["1", "2"]
     panel.hiddenAsked.emit(1)
     settle(window)
-    assert [curve.key for curve in window.sections.results.curves.plot.curves] == [1, 2]
+    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1, 2]
 
 
 def test_to_write_the_method_s_own_name_is_to_give_none(window: MainWindow) -> None:
     finish(window)
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     panel.written.emit(1, "method", " my  run ")
     assert window.runs.records[0].title == "my run"
     panel.written.emit(1, "method", "Greedy RankRLS")
@@ -105,7 +105,7 @@ def test_what_is_written_of_a_run_is_undone_and_done_again(window: MainWindow) -
     finish(window)
     record, undo = window.runs.shown, window.session.undo
     assert record is not None
-    written = window.sections.results.panel.written
+    written = window.sections.compare.panel.written
     written.emit(record.key, "name", "first")
     written.emit(record.key, "tags", "paper, good")
     written.emit(record.key, "note", "grid at its end")

@@ -25,13 +25,13 @@ pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     """What the table of runs shows: number, state and colour."""
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     dots = next(column for column in panel.table.rows_model.columns if column.key == "dot")
     return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
 
 
 def press_delete(window: MainWindow, key: int) -> None:
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     window.activateWindow()
     wait_until(window.isActiveWindow)
     table.select(next(row for row in table.rows() if row.key == key))
@@ -40,7 +40,7 @@ def press_delete(window: MainWindow, key: int) -> None:
 
 
 def remove_by_menu(window: MainWindow, key: int) -> None:
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
     next(action for action in actions if action.text().startswith("Remove")).trigger()
 

@@ -27,7 +27,7 @@ def opened(window: MainWindow) -> TableDialog:
     """Open the dialog from the Compare page, and wait for its first table."""
     window.workspace.show_page("compare")
     settle(window)
-    controller: TableController = window.sections.results.table
+    controller: TableController = window.sections.compare.table
     controller.button.click()
     dialog = controller.dialog
     assert dialog is not None
@@ -94,7 +94,7 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     assert window.runs.records[0].plan.title not in shown(dialog)
     dialog.close()
     settle(window)
-    assert window.sections.results.table.dialog is None
+    assert window.sections.compare.table.dialog is None
 
 
 def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(window: MainWindow) -> None:
@@ -199,18 +199,18 @@ def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
     run_with(window)
     assert window.commands["export_table"].isEnabled()
     window.commands["export_table"].trigger()
-    dialog = window.sections.results.table.dialog
+    dialog = window.sections.compare.table.dialog
     assert dialog is not None
     made(dialog)
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert window.sections.results.table.dialog is None
+    assert window.sections.compare.table.dialog is None
 
 
 def test_without_a_ticked_run_it_says_so(window: MainWindow) -> None:
     run_with(window)
     window.models.marks.tick(1, False)
-    window.sections.results.table.open()
-    dialog = window.sections.results.table.dialog
+    window.sections.compare.table.open()
+    dialog = window.sections.compare.table.dialog
     assert dialog is not None
     wait_until(lambda: bool(dialog.message.text()))
     assert not dialog.save.isEnabled()

@@ -26,10 +26,10 @@ def said(window: MainWindow) -> dict[str, str]:
     """Return the texts of the empty panels."""
     sections = window.sections
     return {
-        "path": sections.inspect.path.table.placeholder,
-        "criterion": sections.run.curves.criterion_plot.placeholder,
-        "candidates": sections.run.candidates.plot.placeholder,
-        "map": sections.run.heat.plot.placeholder,
+        "path": sections.features.path.table.placeholder,
+        "criterion": sections.select.curves.criterion_plot.placeholder,
+        "candidates": sections.select.candidates.plot.placeholder,
+        "map": sections.select.heat.plot.placeholder,
     }
 
 

@@ -64,7 +64,7 @@ def test_commands_pages_methods_features_and_runs_are_found(window: MainWindow) 
     assert dataset is not None
     choose(window, f"feature {dataset.feature_names[4]}")
     assert window.workspace.page == "features"
-    assert window.sections.inspect.feature == dataset.feature_ids[4]
+    assert window.sections.features.feature == dataset.feature_ids[4]
     finish(window)
     choose(window, "run 1")
     assert window.runs.shown is window.runs.record(1)

@@ -13,12 +13,12 @@ from rankstudio.ui.main_window import MainWindow
 
 def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: MainWindow) -> None:
     strip = window.sections.strip
-    before = [_place(widget) for widget in (window.sections.run.curves, strip, window.toolbar)]
+    before = [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)]
     for number in range(3):
         window.say_error(f"File {number} is damaged.")
     QApplication.processEvents()
     wait_until(lambda: window.notice.height() > 100)
-    assert [_place(widget) for widget in (window.sections.run.curves, strip, window.toolbar)] == before
+    assert [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)] == before
     own = window.notice.rect().translated(window.notice.mapTo(window, window.notice.rect().topLeft()))
     assert not any(own.intersects(place) for place in before[1:])
     for left in (2, 1, 0):

@@ -75,11 +75,11 @@ def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(window: MainWindow
 def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_back(
     window: MainWindow,
 ) -> None:
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     others = [
         window.sections.method.form,
-        window.sections.inspect.inspector,
-        window.sections.inspect.features,
+        window.sections.features.inspector,
+        window.sections.features.features,
     ]
     settle(window)
     QApplication.processEvents()
@@ -101,11 +101,11 @@ def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(
     config = tmp_path / "config"
     with open_window(theme, config, folds) as window:
         window.workspace.show_page("features")
-        page(window).maximise(window.sections.inspect.profile)
+        page(window).maximise(window.sections.features.profile)
         settle(window)
     with open_window(theme, config, folds) as window:
         assert window.workspace.page == "features"
-        assert window.sections.inspect.path.isVisible()
+        assert window.sections.features.path.isVisible()
         settle(window)
 
 
@@ -113,10 +113,10 @@ def test_a_page_shows_what_was_chosen_while_another_one_was_seen(window: MainWin
     window.session.toggle("pinned", 2)
     settle(window)
     window.workspace.show_page("features")
-    path = window.sections.inspect.path
+    path = window.sections.features.path
     assert path.table.rows()
     assert [row.feature_id for row in path.table.rows()] == [
-        row.feature_id for row in window.sections.inspect.features.table.rows()
+        row.feature_id for row in window.sections.features.features.table.rows()
     ]
     settle(window)
 
@@ -132,10 +132,10 @@ def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> N
         return str(block.text())
 
     window.workspace.show_page("compare")
-    window.sections.results.panel.table.setFocus()
+    window.sections.compare.panel.table.setFocus()
     assert told() == "Runs"
     window.workspace.show_page("select")
-    window.sections.run.curves.validation_plot.setFocus()
+    window.sections.select.curves.validation_plot.setFocus()
     assert told() == "Read the curves"
     assert window.help.guide is not None
     window.help.guide.close()
@@ -147,13 +147,13 @@ def panel_window(window: MainWindow, name: str) -> PanelWindow:
 
 
 def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
     wait_until(window.loading.isHidden)
     QApplication.processEvents()
     before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
-    beside = window.sections.inspect.inspector
+    beside = window.sections.features.inspector
     page(window).pop_out(curves)
     out = panel_window(window, curves.objectName())
     assert out.isVisible()
@@ -177,18 +177,18 @@ def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWin
     shown = page(window)
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
-    width = window.sections.run.curves.width()
-    right = window.sections.inspect.features, window.sections.inspect.inspector
+    width = window.sections.select.curves.width()
+    right = window.sections.features.features, window.sections.features.inspector
     for panel in right:
         shown.pop_out(panel)
     settle(window)
-    assert window.sections.run.curves.width() > width
+    assert window.sections.select.curves.width() > width
     window.close_unasked()
     assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
 
 
 def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindow) -> None:
-    shown, panel = page(window), window.sections.run.curves
+    shown, panel = page(window), window.sections.select.curves
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
     shown.pop_out(panel)
@@ -208,10 +208,10 @@ def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindo
 def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
-    table = window.sections.inspect.features.table
+    table = window.sections.features.features.table
     table.setFocus()
     window.commands["pop_out"].trigger()
-    assert panel_window(window, window.sections.inspect.features.objectName()).isVisible()
+    assert panel_window(window, window.sections.features.features.objectName()).isVisible()
     page(window).bring_back()
 
 
@@ -220,7 +220,7 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
 ) -> None:
     config = tmp_path / "config"
     with open_window(theme, config, folds) as window:
-        panels = window.sections.run.curves, window.sections.data.statistics
+        panels = window.sections.select.curves, window.sections.data.statistics
         settle(window)
         wait_until(window.loading.isHidden)
         QApplication.processEvents()
@@ -233,7 +233,7 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
     with open_window(theme, config):
         pass  # nothing was opened: they wait for the next time
     with open_window(theme, config, folds) as window:
-        for panel in (window.sections.run.curves, window.sections.data.statistics):
+        for panel in (window.sections.select.curves, window.sections.data.statistics):
             out = panel_window(window, panel.objectName())
             assert out.isVisible()
             assert out.isAncestorOf(panel)
@@ -252,7 +252,7 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
 def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     settle(window)
-    panel, beside = window.sections.inspect.features, window.sections.inspect.inspector
+    panel, beside = window.sections.features.features, window.sections.features.inspector
     panel.table.setFocus()
     wait_until(lambda: QApplication.focusWidget() is panel.table)
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -277,7 +277,7 @@ def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> No
     for panel in page(window).findChildren(Panel):
         assert panel._title.shown_text() == panel._title.text()
         assert panel._title.text()
-    candidates = window.sections.run.candidates
+    candidates = window.sections.select.candidates
     assert candidates.verdict.text().startswith("Step ")
     assert candidates.accessibleName().startswith("Candidates at step ")
 
@@ -290,7 +290,7 @@ def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: Main
     window.resize(1024, 700)
     window.workspace.show_page("select")
     settle(window)
-    form, run = window.sections.method.form, window.sections.run
+    form, run = window.sections.method.form, window.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
     run.curves.view._buttons()[1].click()
     assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
@@ -345,5 +345,9 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
             window.workspace.show_page(key)
             settle(window)
         assert not window.findChildren(PanelWindow)
-        for panel in (window.sections.run.curves, window.sections.alone.panel, window.sections.inspect.path):
+        for panel in (
+            window.sections.select.curves,
+            window.sections.alone.panel,
+            window.sections.features.path,
+        ):
             assert panel.width() > 200 or not panel.isVisible()

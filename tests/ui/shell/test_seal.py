@@ -37,7 +37,7 @@ test_numbers.__test__ = False  # type: ignore[attr-defined]
 
 def shown_texts(window: MainWindow) -> str:
     """Return the texts of all tables of Compare and of what Select and Features say of the test."""
-    results, inspect = window.sections.results, window.sections.inspect
+    results, inspect = window.sections.compare, window.sections.features
     tables = []
     for key in ("pareto", "tests", "folds", "stability", "conventions", "published"):
         window.workspace.show_page("compare")
@@ -69,13 +69,13 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert seal_text(window) == "test part sealed, shown once before"
     assert window.current.test == {}
     text = shown_texts(window)
-    row = window.sections.results.panel.rows()[0]
+    row = window.sections.compare.panel.rows()[0]
     assert row.summary.part == "validation"
-    caption = window.sections.results.panel.caption()
+    caption = window.sections.compare.panel.caption()
     assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
-    assert not window.sections.inspect.features._covered.isHidden()
+    assert not window.sections.features.features._covered.isHidden()
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()
@@ -90,14 +90,14 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
     with open_window(theme, tmp_path / "config", folds, sealed=True) as window:
         finish(window)
         sections, secret = window.sections, test_numbers(window.runs.records[0])
-        for page, panel in (("select", sections.strip), ("compare", sections.results.panel)):
+        for page, panel in (("select", sections.strip), ("compare", sections.compare.panel)):
             window.workspace.show_page(page)
             settle(window)
             covered = panel.findChild(CoveredNumber)
             assert covered is not None and covered.isVisible()
         window.workspace.show_page("features")
         settle(window)
-        path = sections.inspect.path
+        path = sections.features.path
         assert path._covered.isVisible() and path._test.text() == ""
         path._covered.click()
         settle(window)
@@ -125,7 +125,7 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     finish(window)
     window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
     finish(window)
-    results, queries = window.sections.results, window.sections.queries
+    results, queries = window.sections.compare, window.sections.queries
     window.workspace.show_page("queries")
     settle(window)
     assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
@@ -188,8 +188,8 @@ def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_ther
     settle(window)
 
     def shown() -> tuple[object, ...]:
-        (row,) = window.sections.results.panel.rows()
-        curves = window.sections.run.curves.validation_plot.family.curves
+        (row,) = window.sections.compare.panel.rows()
+        curves = window.sections.select.curves.validation_plot.family.curves
         return dict(row.summary.means), [(list(one.xs), list(one.ys)) for one in curves.values() if one.xs]
 
     before, path = shown(), window.models.study_store.path

@@ -105,9 +105,9 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         assert window.notice.text().endswith("The run is shown as stored.")
         [record] = window.runs.records
         assert window.runs.shown is record
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[1].ys, before.paths[1, 1].validation["MAP"])
-        assert window.sections.inspect.features.table.rows()
+        assert window.sections.features.features.table.rows()
         assert window.current.test == dict(before.folds[1].test)
         assert not window.commands["run"].isEnabled()
         window.session.look_at(2)
@@ -115,7 +115,7 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         window.session.select(next(values for values in record.combinations if values != chosen), 3)
         assert window.current.model is not None
         assert window.current.test == {}
-        assert "are not open" in window.sections.inspect.features._test.text()
+        assert "are not open" in window.sections.features.features._test.text()
         window.session.look_at(None)
         settle(window)
 
@@ -149,7 +149,7 @@ def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
     with open_window(theme, tmp_path / "other") as window:
         window.open_path(Settings(tmp_path / "config").text("study/file"))
         wait_until(lambda: window.session.has_documents)
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert not row.can_go_on
         assert naming("RankStudio 0.0.1").search(row.message)
         assert not window.commands["go_on"].isEnabled()
@@ -178,7 +178,7 @@ def test_models_that_the_study_did_not_keep_are_said_to_be_so(
         assert window.current.model.step is other
         settle(window)
         assert window.notice.text() == ""
-        assert naming("best model").search(window.sections.inspect.features._test.text())
+        assert naming("best model").search(window.sections.features.features._test.text())
         items = {item.key: item for item in export_items(window.models, window.sections)}
         assert naming("best model").search(items["model"].unavailable)
 
@@ -215,11 +215,11 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
     for rule in ("best", "at most 3"):
         window.session.change("the rule", rule=rule)
         finish(window)
-    views = window.sections.results.views
+    views = window.sections.compare.views
     window.workspace.show_page("compare")
     views.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()
-    assert window.sections.results._tests._found == {}
+    assert window.sections.compare._tests._found == {}
     settle(window)

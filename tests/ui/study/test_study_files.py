@@ -45,7 +45,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         finish(window)
         window.session.look_at(1)
         before = window.runs.records[0]
-        row = window.sections.results.panel.rows()[0]
+        row = window.sections.compare.panel.rows()[0]
         settle(window)
         wait_until(lambda: Settings(tmp_path / "config").number("study/shown") == 1)
     assert len(list(shelf_folder.glob("*.rankstudio"))) == 1
@@ -56,10 +56,10 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         assert record.state is RunState.DONE
         assert record.dataset is window.session.dataset
         assert written(record) == written(before)
-        [again] = window.sections.results.panel.rows()
+        [again] = window.sections.compare.panel.rows()
         assert (again.summary, again.state) == (row.summary, "done")
         assert "by RankStudio" in again.message
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         for setting in range(3):
             path = before.paths[1, setting]
             np.testing.assert_array_equal(curves.family[setting].ys, path.validation["MAP"])
@@ -88,7 +88,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, da
         anew = window.runs.records[1]
         assert written(anew) == written(record)
         assert not window.commands["go_on"].isEnabled()
-        assert len(window.sections.results.panel.rows()) == 2
+        assert len(window.sections.compare.panel.rows()) == 2
 
 
 def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
@@ -102,7 +102,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
         assert window.notice.newest.accessibleName().startswith("info: ")
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
@@ -122,11 +122,11 @@ def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
     with open_window(theme, tmp_path / "config", runner=slowly) as window:
         window.restore()
         wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
-        window.sections.results.goOnAsked.emit(window.runs.records[0])
+        window.sections.compare.goOnAsked.emit(window.runs.records[0])
         record = window.runs.records[0]
         window.session.look_at(1)
         wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
@@ -151,7 +151,7 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
     with open_window(theme, tmp_path / "other") as window:
         drop(window, named)
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
-        assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]
+        assert [row.state for row in window.sections.compare.panel.rows()] == ["done", "done"]
         assert window.workspace.isVisible()
         assert window.runs.shown is window.runs.records[1]
         assert all(record.dataset is window.session.dataset for record in window.runs.records)
@@ -169,7 +169,7 @@ def test_the_command_line_opens_a_study(theme: Theme, tmp_path: Path, data: Path
         [record] = window.runs.records
         assert record.state is RunState.UNFINISHED
         wait_until(lambda: not window.models.run_worker.jobs)
-        window.sections.results.panel.goOnRequested.emit(record.key)
+        window.sections.compare.panel.goOnRequested.emit(record.key)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
 
@@ -180,7 +180,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     foreign = tmp_path / "foreign.rankstudio"
     foreign.write_bytes(content)
     rows, path, plan = (
-        window.sections.results.panel.rows(),
+        window.sections.compare.panel.rows(),
         window.models.study_store.path,
         window.session.plan,
     )
@@ -189,7 +189,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     assert window.notice.text().startswith(f"{foreign}: ")
     assert window.notice.newest.accessibleName().startswith("error: ")
     assert foreign.read_bytes() == content
-    assert window.sections.results.panel.rows() == rows
+    assert window.sections.compare.panel.rows() == rows
     assert window.models.study_store.path == path
     assert window.session.plan == plan
     finish(window)
@@ -202,10 +202,10 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
     assert before is not None
     window.commands["new_study"].trigger()
     assert window.runs.records == ()
-    assert window.sections.results.panel.rows() == ()
+    assert window.sections.compare.panel.rows() == ()
     finish(window)
     assert window.models.study_store.path not in (None, before)
-    assert [row.key for row in window.sections.results.panel.rows()] == [1]
+    assert [row.key for row in window.sections.compare.panel.rows()] == [1]
     assert window._settings.recent[0] == str(before)
     with Study.open(before) as study:  # it was given up
         assert len(study.runs()) == 1

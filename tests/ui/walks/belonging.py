@@ -202,7 +202,9 @@ def _line(sight: Sight) -> Iterator[Fault]:
     none = "no run" if sight.window.runs.records else ""
     run = f"run {record.key} {record.plan.title}" if record is not None else none
     yield from _differ("line's run", line.text("run"), run)
-    yield from _differ("title of curves", _role(sight.window.sections.run.curves, "title"), sight.plan.title)
+    yield from _differ(
+        "title of curves", _role(sight.window.sections.select.curves, "title"), sight.plan.title
+    )
 
 
 def _model(sight: Sight) -> Iterator[Fault]:
@@ -248,7 +250,7 @@ def _model(sight: Sight) -> Iterator[Fault]:
         word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
         size = f"{word} {model.path.x_values[model.position]}"
         yield from _differ("line's size", line.text("size"), size)
-    slider = sight.window.sections.run.curves.slider
+    slider = sight.window.sections.select.curves.slider
     axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
     if axis is not None and slider.isVisible():
         value = model.values[model.plan.axes.index(axis)]
@@ -290,7 +292,7 @@ def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
 
 def _curves(sight: Sight) -> Iterator[Fault]:
     """The curves are those of the run: one for each of its combinations, and the slider's."""
-    curves, model, fold = sight.window.sections.run.curves, sight.model, sight.window.session.fold
+    curves, model, fold = sight.window.sections.select.curves, sight.model, sight.window.session.fold
     live = model.path if model is not None and model.key == LIVE else None
     for name, plot in curves.plots().items():
         drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
@@ -318,7 +320,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
 
 def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
     """Return the points of each curve: of a combination, or of all over the values of a grid."""
-    record, over = sight.record, sight.window.sections.run.curves.over
+    record, over = sight.record, sight.window.sections.select.curves.over
     n = len(record.combinations) if record is not None else 0
     found = {combination: _points(sight, name, (fold, combination)) for combination in range(n)}
     if over is None:
@@ -398,12 +400,12 @@ def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
 
 def _shows_left_out(sight: Sight) -> bool:
     """Tell whether the plot says that it shows left-out queries: there is no validation part."""
-    return sight.window.sections.run.curves.validation_plot.axes.title.startswith("leave-query-out")
+    return sight.window.sections.select.curves.validation_plot.axes.title.startswith("leave-query-out")
 
 
 def _map(sight: Sight) -> Iterator[Fault]:
     """The map shows the run's values, or nothing."""
-    panel, record, fold = sight.window.sections.run.heat, sight.record, sight.window.session.fold
+    panel, record, fold = sight.window.sections.select.heat, sight.record, sight.window.session.fold
     if panel.isHidden():
         return
     if record is None:
@@ -427,7 +429,7 @@ def _map(sight: Sight) -> Iterator[Fault]:
 
 def _table(sight: Sight) -> Iterator[Fault]:
     """Path and test line are the current model's."""
-    inspect = sight.window.sections.inspect
+    inspect = sight.window.sections.features
     for panel in (inspect.features, inspect.path):
         if panel.isVisible():
             yield from _path(sight, panel)
@@ -488,7 +490,7 @@ def _measures(text: str) -> dict[str, float]:
 
 def _runs(sight: Sight) -> Iterator[Fault]:
     """The table lists all runs, with their states and means, and the strip is of the run that is shown."""
-    window, rows = sight.window, sight.window.sections.results.panel.rows()
+    window, rows = sight.window, sight.window.sections.compare.panel.rows()
     if window.runs.shown is not None:
         yield from _differ("run of the strip", window.sections.strip._key, window.runs.shown.key)
     yield from _differ("listed runs", [row.key for row in rows], [one.key for one in window.runs.records])
