@@ -10,10 +10,8 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
-from rankstudio.ui.compare.run_labels import RunLabels
-from rankstudio.ui.compare.run_removal import RunRemoval
+from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.data.data_sources import DataSources
 from rankstudio.ui.data.feature_names import FeatureNames
 from rankstudio.ui.data.preferences_controller import PreferencesController
@@ -26,30 +24,27 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import RefreshTimer
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.shell.actions import Actions, enabled_commands
-from rankstudio.ui.shell.backend_menu import BackendMenu
-from rankstudio.ui.shell.command_palette import CommandPalette
+from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
-from rankstudio.ui.shell.menus import Menus
-from rankstudio.ui.shell.palette_entries import palette_entries
-from rankstudio.ui.shell.refresh_timer import RefreshTimer
+from rankstudio.ui.shell.menus import BackendMenu, Menus
 from rankstudio.ui.shell.run_messages import RunMessages
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.shell.selection_controller import SelectionController
-from rankstudio.ui.shell.status_bar import StatusBar
+from rankstudio.ui.shell.selection_line import SelectionController
+from rankstudio.ui.shell.status_bar import LoadingBar, StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.study.open import OpenController
-from rankstudio.ui.study.restore_runs import RunRestorer
+from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
-from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
@@ -105,15 +100,12 @@ class MainWindow(QMainWindow):
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
-        self.restorer = RunRestorer(
-            self.session, self.runs, self.models.loader, self.models.task_worker, self
-        )
+        self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
-        self.removal = RunRemoval(self.models, self.notice, self)
-        self.labels = RunLabels(self.models, self.sections.compare.panel, self)
+        self.run_changes = RunChanges(self.models, self.sections.compare.panel, self.notice, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
@@ -125,9 +117,7 @@ class MainWindow(QMainWindow):
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
         self.messages = RunMessages(self.runs, self.workspace, self.notice, self)
-        self.window_state = WindowState(
-            self, self.workspace, self.session, self.runs, self._theme, self._settings
-        )
+        self.window_state = WindowState(self, self.workspace, self.models, self._theme, self._settings)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
@@ -189,8 +179,7 @@ class MainWindow(QMainWindow):
         )
         SliderController(self.session, self.current, self.sections.select.curves.slider, self)
         self.commands["follow"].setCheckable(True)
-        line = self.toolbar.line
-        self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
+        self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
         self.selection.foldChosen.connect(self.sections.select.stop_following)
@@ -204,12 +193,9 @@ class MainWindow(QMainWindow):
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
-        own: tuple[Controller, ...] = (
-            *(self.open_controller, self.control, self.restorer, self.study_files, self.resplit),
-            *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
-            *(self.export_controller, self.labels, self.names, self.measurement, self.preferences),
-        )
-        for controller in own:
+        for controller in self.findChildren(
+            Controller, options=Qt.FindChildOption.FindDirectChildrenOnly
+        ):  # those of pages are heard through their page
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
         for page in self.sections.pages.values():
@@ -247,7 +233,7 @@ class MainWindow(QMainWindow):
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sourcesAsked.connect(self._show_sources)
         self.sections.compare.goOnAsked.connect(self.restorer.go_on)
-        self.sections.compare.removalAsked.connect(self.removal.ask)
+        self.sections.compare.removalAsked.connect(self.run_changes.ask_removal)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)
@@ -312,7 +298,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_sources(self) -> None:
-        """Say where data are to be had, and open what the user has got."""
+        """Show where data are to be had, and open what the user has got."""
         self.sources = DataSources(self._theme, self)
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sources.openAsked.connect(self.open_controller.ask)
@@ -320,7 +306,7 @@ class MainWindow(QMainWindow):
 
     @Slot(int)
     def _show_removal(self, key: int) -> None:
-        """Say that a run is gone, which may have been the one that worked."""
+        """Show that a run is gone, which may have been the one that worked."""
         self.status.say(tr("Run {key} is removed").format(key=key))
         self._show_runs()
 
@@ -362,7 +348,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
-        """Say that a run was left unfinished, with a button that goes on with it."""
+        """Show that a run was left unfinished, with a button that goes on with it."""
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:

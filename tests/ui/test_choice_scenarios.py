@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plot_hands import pixel, ys
+from hands import pixel, ys
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -33,12 +33,10 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     finish(window)
     window.sections.select.curves.picked.emit(1, 5)
     model = window.current.model
-    assert model is not None
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.sections.select.curves.slider.value() == 1.0
     assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
     window.sections.select.heat.picked.emit(2, 2)
-    assert window.current.model is not None
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.sections.features.features.chosen.emit(6)
     assert window.current.model.x_value == 6
@@ -49,14 +47,12 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.commands["best"].trigger()
     record = window.runs.shown
-    assert record is not None
     assert window.current.model.step is record.folds[2].chosen.step
 
 
 def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
     """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
     model = window.current.model
-    assert model is not None
     place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
     assert place is not None
     assert best is not None
@@ -78,7 +74,6 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(wi
     window.session.look_at(fold)
     settle(window)
     plot = curves.validation_plot
-    assert plot.smallest is not None
     assert (plot.smallest.x, plot.smallest.p) == (k, p)
     assert plot.smallest.difference < 0
     assert f"k = {k}" in plot.summary()
@@ -88,7 +83,6 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(wi
     plot.hover(None)
     assert f"k = {k}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model is not None
     assert window.current.model.x_value == k
     assert curves.validation_plot.choice == (plot.smallest.key, k)
     assert f"k = {best}" in curves.smallest.text()
@@ -109,7 +103,6 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
         window.session.look_at(fold)
         settle(window)
         marked, model = smallest_of(window), window.current.model
-        assert model is not None
         if marked is not None:
             assert model.x_value == marked[0]
 
@@ -123,11 +116,9 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window:
         window.sections.select.curves.slider._slider.setValue(values.index(value))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
     model = window.current.model
-    assert model is not None
     assert (model.key, model.x_value) == (LIVE, 2)
     np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
     window.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model is not None
     assert window.current.model.key == 2  # on the grid: the run's own path
     window.commands["undo"].trigger()  # a glide is one change
     assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
@@ -156,7 +147,6 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWi
     window.commands["undo"].trigger()
     assert window.session.plan.parameters["pinned"] == ()
     assert window.sections.method.form.values()["banned"] == ()
-    assert window.current.model is not None
     assert window.current.model.step is before.step
     assert [row.feature_id for row in window.sections.features.features.table.rows()] == order
     settle(window)
@@ -180,7 +170,6 @@ def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) ->
     finish(window)
     window.session.look_at(None)
     record = window.runs.shown
-    assert record is not None
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(window, 1), mean)
     assert window.current.model is None
@@ -194,7 +183,6 @@ def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
     finish(window)
     window.session.look_at(1)
     record = window.runs.shown
-    assert record is not None
     action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
     action.trigger()
     np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
@@ -211,9 +199,7 @@ def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp
     dialog._path.setText(str(tmp_path / "model.json"))
     dialog.save()
     model, current = load_model(tmp_path / "model.json"), window.current.model
-    assert current is not None
     test = current.fold.test
-    assert test is not None
     np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
     assert model.origin["test"] == pytest.approx(window.current.test)
 

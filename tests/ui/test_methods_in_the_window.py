@@ -51,7 +51,6 @@ def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
     window.session.change("editing", **{**bare, **changes})
     finish(window)
     record = window.runs.shown
-    assert record is not None
     assert record.failure == ""
     window.session.look_at(1)
     settle(window)
@@ -75,7 +74,6 @@ def test_a_run_of_every_kind_is_shown_in_every_place(window: MainWindow, kind: s
 def check_choice(window: MainWindow, record: RunRecord) -> None:
     """The current model is the one that validation chose, with the measures of the run."""
     chosen, model = record.folds[1].chosen, window.current.model
-    assert model is not None
     assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
     assert model.step is chosen.step
     wait_until(lambda: window.current.test)
@@ -106,7 +104,6 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
         sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
-    assert model is not None
     assert plots["validation"].choice == (model.key, model.x_value)
 
 
@@ -146,10 +143,8 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
     path = record.paths[1, last]
     window.sections.select.curves.picked.emit(last, int(path.x_values[0]))
     model = window.current.model
-    assert model is not None
     assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
     window.commands["best"].trigger()
-    assert window.current.model is not None
     assert window.current.model.step is record.folds[1].chosen.step
 
 
@@ -170,13 +165,11 @@ def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWind
     window.sections.select.curves.slider._slider.setValue(values.index(2.0))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0,))
     model = window.current.model
-    assert model is not None
     assert model.key == LIVE
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
     assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
     window.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model is not None
     assert window.current.model.key == 1
     settle(window)
 
@@ -185,7 +178,6 @@ def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWin
     run_plan(window, KINDS["ranked"])
     assert window.sections.select.curves.slider.values() == (0.1, 1.0)
     window.sections.select.curves.slider._slider.setValue(0)
-    assert window.current.model is not None
     assert (window.current.model.key, window.current.model.values) == (0, (0.1,))
     settle(window)
     run_plan(window, KINDS["rounds"])

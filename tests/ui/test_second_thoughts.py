@@ -7,14 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
-from rankstudio.ui.style.theme import Theme
 
 
 def measured_by(window: MainWindow, key: str) -> None:
@@ -38,7 +37,6 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     first = window.runs.record(1)
     assert window.session.plan == first.plan
     assert window.sections.method.form.method_key() == "greedy-rankrls"
-    assert window.current.model is not None
     assert window.current.model.step is first.folds[1].chosen.step
     window.sections.compare.panel.selected.emit(2)
     window.sections.compare.panel.selected.emit(1)
@@ -47,7 +45,6 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     settle(window)
     assert window.session.plan.method == "rankrls"
     window.sections.compare.panel.selected.emit(2)
-    assert ranker is not None
     assert window.current.model.step is ranker.step
     settle(window)
 
@@ -76,24 +73,19 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     settle(window)
 
 
-def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         measured_by(window, "trec_eval")
         wait_until(lambda: not window.runs.busy)
         assert window.runs.records[0].state is RunState.DONE
-        assert window.runs.records[0].result is not None
         assert window.runs.records[0].result.plan.convention == "letor4"
         settle(window)
 
 
-def test_a_run_that_waited_does_not_take_away_data_opened_since(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_a_run_that_waited_does_not_take_away_data_opened_since(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         window.session.change("another run", seed=window.session.plan.seed + 1)
         window.commands["run"].trigger()
@@ -113,9 +105,9 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
         settle(window)
 
 
-def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_plan_names_its_data_from_its_own_folder(opened: Opened, folds: Path) -> None:
     save_plan(Plan("Small"), folds.parent / "plan.toml")
-    with open_window(theme, tmp_path / "config", folds.parent / "plan.toml") as window:
+    with opened(folds.parent / "plan.toml") as window:
         assert window.session.plan.data == str(folds)
         settle(window)
 

@@ -9,7 +9,7 @@ from hands import pick, type_into, write
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
-from windows import N_STEPS, finish, open_window, settle
+from windows import N_STEPS, Opened, finish, settle
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -17,14 +17,13 @@ from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
-from rankstudio.ui.style.theme import Theme
 
 SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}
 
 
-def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path: Path, folds: Path) -> None:
     save_plan(Plan(str(folds), parameters=SIZES), tmp_path / "lists.toml")
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         window.open_path(str(tmp_path / "lists.toml"))
         wait_until(lambda: window.session.dataset is not None)
         form = window.sections.method.form
@@ -32,7 +31,6 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert form.field("search").editor.currentText() == "forward, floating"
         finish(window)
         record = window.runs.shown
-        assert record is not None
         assert record.state is RunState.DONE
         assert len(record.combinations) == 8
         curves, heat = window.sections.select.curves, window.sections.select.heat.plot
@@ -44,7 +42,6 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
             window.session.look_at(1)
             window.session.select(record.combinations[setting], None)
             model = window.current.model
-            assert model is not None
             assert (model.key, len(model.path.steps)) == (setting, size or N_STEPS)
         settle(window)
 
@@ -61,7 +58,6 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     assert window.current.values == ("unit", 1.0)
     slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
     settle(window)
-    assert window.current.model is not None
     assert window.current.model.key == LIVE
     assert window.current.values[0] == "unit"
     np.testing.assert_allclose(window.current.values[1], 2**0.25)
@@ -72,13 +68,11 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     assert not window.sections.select.curves.slider.isEnabled()
     finish(window)
     record = window.runs.shown
-    assert record is not None
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
     assert window.sections.select.curves.label(1) == "rounds = 9"
     assert "one curve per rounds, 5 dark … 9 bright" in window.sections.select.curves._below.text()
     window.session.select((9,), 7)
     settle(window)
-    assert window.current.model is not None
     assert window.current.model.x_value == 7
     # The run is shown with its own axis, whatever the form says by now.
     window.session.change("editing", parameters={"n_rounds": 9})

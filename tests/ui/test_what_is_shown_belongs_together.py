@@ -82,12 +82,10 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     finish(window)
     belongs_together(window)
     before = window.current.model
-    assert before is not None
     figure = figure_of(window)
     choose_method(window, "greedy-rankrls")
     belongs_together(window)
     assert figure_of(window) == figure, "nor does a figure change"
-    assert window.current.model is not None
     assert window.current.model.step is before.step, "a run is shown until another one is"
     glide(window)
     belongs_together(window)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -19,7 +20,7 @@ from rankstudio.engine.experiment.results.results import fold_notes
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.compare.view import RUN_DOT
+from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
@@ -27,7 +28,7 @@ from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView, Tick
+from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
 
 _ACTIVE = ("queued", "running", "paused")
@@ -341,7 +342,7 @@ class RunsPanel(Panel):
         ]
 
     def _is_best(self, row: RunRow, name: str) -> bool:
-        """Tell whether a finished run has the best mean of several that can be compared."""
+        """Return whether a finished run has the best mean of several that can be compared."""
         best = self._best.get((row.data, row.convention, name))
         return row.state == "done" and best is not None and row.summary.means.get(name) == best
 
@@ -377,21 +378,21 @@ class RunsPanel(Panel):
     def _fill_menu(self) -> None:
         """Offer all columns but those that say which run it is."""
         self._menu.clear()
-        together = self._menu.addAction(tr("Group runs by method"))
-        together.setCheckable(True)
-        together.setChecked(self._by_method)
-        together.toggled.connect(self._group)
-        hidden = self._menu.addAction(tr("Show hidden runs"))
-        hidden.setCheckable(True)
-        hidden.setChecked(self._with_hidden)
-        hidden.toggled.connect(self._show_hidden)
+        self._offer(tr("Group runs by method"), self._by_method, self._group)
+        self._offer(tr("Show hidden runs"), self._with_hidden, self._show_hidden)
         self._menu.addSeparator()
         for column in self._columns():
-            if column.title and column.key not in ("key", "method"):
-                action = self._menu.addAction(column.title)
-                action.setCheckable(True)
-                action.setChecked(column.key not in self._hidden)
-                action.toggled.connect(lambda on, key=column.key: self._hide_column(key, not on))
+            key = column.key
+            if column.title and key not in ("key", "method"):
+                change = partial(self._show_column, key)
+                self._offer(column.title, key not in self._hidden, change)
+
+    def _offer(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
+        """Add an entry to the menu that is on or off."""
+        action = self._menu.addAction(text)
+        action.setCheckable(True)
+        action.setChecked(on)
+        action.toggled.connect(change)
 
     def _group(self, on: bool) -> None:
         self._by_method = on
@@ -407,8 +408,8 @@ class RunsPanel(Panel):
         self._show()
         self.table.edit_cell(key)
 
-    def _hide_column(self, key: str, hidden: bool) -> None:
-        (self._hidden.add if hidden else self._hidden.discard)(key)
+    def _show_column(self, key: str, shown: bool) -> None:
+        (self._hidden.discard if shown else self._hidden.add)(key)
         self._show()
 
     @Slot()
@@ -420,14 +421,7 @@ class RunsPanel(Panel):
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return what a run is: tick, dot, number and method."""
-    tick = Column(
-        "tick",
-        "",
-        kind="tick",
-        value=lambda row: Tick(is_ticked(row)),
-        tooltip=tr("Tick the runs to compare (Space)"),
-        width=30,
-    )
+    tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
         "key", tr("run"), "right", tooltip=tr("Number of the run in the other views"), tone="muted", width=44
     )

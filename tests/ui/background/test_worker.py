@@ -14,8 +14,7 @@ from waiting import turn, wait_until
 
 from rankstudio.engine.errors import Cancelled, DatasetError
 from rankstudio.ui.background import worker as background_worker
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 
 
 class Heard:

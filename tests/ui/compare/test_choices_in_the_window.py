@@ -28,7 +28,6 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
         for k in range(len(paths[0].steps))
     )
     spots, marks = view.plot.spots, view.plot.marks
-    assert marks is not None
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
     assert marks.rule == "not significantly worse"
     assert marks.levels[-1] == spots[marks.best].y
@@ -41,7 +40,6 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     at = view.plot.frame().point(spots[position].x, spots[position].y)
     view.plot.click(at)
     model = window.current.model
-    assert model is not None
     assert window.runs.shown.key == spots[position].category + 1
     assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
     assert f"k = {model.x_value}" in spots[position].note
@@ -156,7 +154,6 @@ def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     run_with(window)
     look(window, "pareto")
     plot = views(window).pareto.plot
-    assert plot.marks is not None
     plot.setFocus()
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Left)

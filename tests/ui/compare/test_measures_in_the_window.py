@@ -54,7 +54,6 @@ def test_another_convention_measures_curves_map_tables_and_model_anew(window: Ma
         np.mean([f.test["NDCG@10"] for f in anew.folds.values()])
     )
     model = window.current.model
-    assert model is not None
     assert model.plan.convention == "ranklib"
     assert window.current.test == dict(anew.folds[2].test)
     pick(window, "convention", "letor4")
@@ -137,10 +136,8 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: 
     for compared in results._tests.rows:
         if compared.found is None:
             reference = measured.view(window.runs.record(compared.key)).result
-    assert reference is not None
     for compared in results._tests.rows:
         run = measured.view(window.runs.record(compared.key)).result
-        assert run is not None
         if compared.found is not None:
             differences = run.per_query("RR") - reference.per_query("RR")
             assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))

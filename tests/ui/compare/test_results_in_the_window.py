@@ -15,16 +15,15 @@ from hands import fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import open_window, settle
+from windows import Opened, settle
 from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.statistics.paired import compare_paired, holm
-from rankstudio.ui.compare import paired_tests
+from rankstudio.ui.compare import feeders
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.style.theme import Theme
 
 
 def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
@@ -118,9 +117,9 @@ def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -
 
 
 def test_the_terminal_gives_the_same_numbers_for_the_same_study(
-    theme: Theme, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
+    opened: Opened, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         window.session.change("editing", measures=("MAP", "Disagreement"))
         three_runs(window)
         window.session.show_measure("Disagreement")  # less is better, and some queries have none
@@ -230,13 +229,13 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on: list[threading.Thread] = []
-    real = paired_tests.compare_with
+    real = feeders.compare_with
 
     def watched(*args: object) -> object:
         on.append(threading.current_thread())
         return real(*args)
 
-    monkeypatch.setattr(paired_tests, "compare_with", watched)
+    monkeypatch.setattr(feeders, "compare_with", watched)
     three_runs(window)
     assert on == []
     look(window, "folds")

@@ -209,7 +209,7 @@ def test_the_measure_that_is_looked_at_is_in_sight(panel):
     panel.show_runs(rows)
     bar = panel.table.horizontalScrollBar()
     bar.setValue(bar.maximum())
-    panel._hide_column("NDCG@5", True)
+    panel._show_column("NDCG@5", False)
     panel.show_tests((), "NDCG@5")
     assert is_in_sight("NDCG@5")
     bar.setValue(bar.maximum())

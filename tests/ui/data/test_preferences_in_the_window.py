@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dropped_files import drop
+from hands import drop
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle

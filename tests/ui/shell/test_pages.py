@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import Opened, finish, open_window, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
@@ -125,7 +125,6 @@ def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> N
     def told() -> str:
         window.commands["guide"].trigger()
         guide = window.help.guide
-        assert guide is not None
         block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
         while block.blockFormat().headingLevel() == 0:
             block = block.next()
@@ -137,7 +136,6 @@ def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> N
     window.workspace.show_page("select")
     window.sections.select.curves.validation_plot.setFocus()
     assert told() == "Read the curves"
-    assert window.help.guide is not None
     window.help.guide.close()
     settle(window)
 
@@ -331,7 +329,7 @@ def test_the_report_s_words_can_be_read_in_a_small_window(window: MainWindow) ->
 
 
 def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
-    theme: Theme, tmp_path: Path, folds: Path
+    opened: Opened, tmp_path: Path, folds: Path
 ) -> None:
     settings = Settings(tmp_path / "config")
     for name in ("middle", "below-curves", "paths", "data"):
@@ -340,7 +338,7 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
     settings.set("windows/select-page", "candidates-panel heat-panel")
     settings.set("windows/features-page", "alone-panel")
     settings.sync()
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         for key in ("select", "features", "data"):
             window.workspace.show_page(key)
             settle(window)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import Opened, finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
@@ -84,10 +84,8 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert shown_texts(window) == before
 
 
-def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, sealed=True) as window:
+def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened, folds: Path) -> None:
+    with opened(folds, sealed=True) as window:
         finish(window)
         sections, secret = window.sections, test_numbers(window.runs.records[0])
         for page, panel in (("select", sections.strip), ("compare", sections.compare.panel)):
@@ -105,14 +103,13 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
         assert any(number in path._test.text() for number in secret)
         assert seal_text(window) == "test part shown once"
         study = window.models.study_store.study
-        assert study is not None
         wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False])
 
 
-def test_a_study_that_was_never_sealed_opens_unsealed(theme: Theme, tmp_path: Path) -> None:
+def test_a_study_that_was_never_sealed_opens_unsealed(opened: Opened, tmp_path: Path) -> None:
     with Study.create(tmp_path / "old.rankstudio") as study:
         path = study.path
-    with open_window(theme, tmp_path / "config", sealed=True) as window:
+    with opened(sealed=True) as window:
         assert window.session.sealed
         window.open_path(str(path))
         wait_until(lambda: window.study_files.name == "old")
@@ -135,7 +132,6 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     settle(window)
     assert queries.queries
     assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
-    assert queries._shown is not None
     assert queries._shown[0].part == "vali"
     window.workspace.show_page("compare")
     settle(window)

@@ -24,7 +24,6 @@ def test_the_line_says_what_all_pages_show(window: MainWindow) -> None:
     assert parts(window) == ["Small", "fold 1"]
     finish(window)
     model = window.current.model
-    assert model is not None
     label = {0.25: "λ = 2⁻²", 1.0: "λ = 2⁰", 4.0: "λ = 2²"}[model.values[0]]
     assert parts(window) == ["Small", "fold 2", "run 1 Greedy RankRLS", label, f"k = {model.x_value}"]
     window.commands["next_fold"].trigger()
@@ -46,7 +45,6 @@ def test_each_part_changes_what_is_selected(window: MainWindow) -> None:
     line.menu("parameters").pick((4.0,))
     line.menu("size").pick(3)
     model = window.current.model
-    assert model is not None
     assert (model.values, model.x_value) == ((4.0,), 3)
     entries = line.menu("size").entries()
     values = model.path.validation[window.session.measure]

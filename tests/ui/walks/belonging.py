@@ -285,7 +285,7 @@ def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
 
 
 def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
-    """Tell whether values are on the axes of a plan: they may have been chosen on others."""
+    """Return whether values are on the axes of a plan: they may have been chosen on others."""
     pairs = zip(plan.axes, values, strict=False)
     return len(plan.axes) == len(values) and all(axis.allows(value) for axis, value in pairs)
 
@@ -340,7 +340,6 @@ def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[
 def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any, Any] | None:
     """Return the points of a curve of the run; None where they are not known here."""
     record, (fold, combination) = sight.record, place
-    assert record is not None
     measured = plot == "criterion" or (record.state.ended or sight.wanted.plan(record.plan) is record.plan)
     if not measured or (plot != "criterion" and _shows_left_out(sight)):
         return None
@@ -368,7 +367,6 @@ def _means(sight: Sight, plot: str, found: list[PathResult]) -> tuple[Any, Any]:
 def _unfinished(sight: Sight, plot: str, place: tuple[int, int]) -> tuple[Any, Any]:
     """Return the points of a path that has no end: it is not measured by another convention."""
     record = sight.record
-    assert record is not None
     if plot != "criterion" and record.plan.convention != sight.window.session.convention:
         return [], []
     left, events = record.left.get(place), record.growing.get(place, [])
@@ -399,7 +397,7 @@ def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
 
 
 def _shows_left_out(sight: Sight) -> bool:
-    """Tell whether the plot says that it shows left-out queries: there is no validation part."""
+    """Return whether the plot says that it shows left-out queries: there is no validation part."""
     return sight.window.sections.select.curves.validation_plot.axes.title.startswith("leave-query-out")
 
 
@@ -516,7 +514,7 @@ def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether numbers are the same, NaN included."""
+    """Return whether numbers are the same, NaN included."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
 

@@ -406,7 +406,7 @@ def given_scores(stage: Stage) -> None:
 
 @step(4)
 def remove_run(stage: Stage, which: int) -> None:
-    stage.window.removal.ask(run_of(which, stage.window.runs))
+    stage.window.run_changes.ask_removal(run_of(which, stage.window.runs))
 
 
 @step(1)
