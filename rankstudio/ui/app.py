@@ -27,68 +27,11 @@ from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import app_icon
 from rankstudio.ui.style.theme import Theme
 
-_MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
-
-
-class FirstPaint(QObject):
-    """Calls a function once, when a window has been painted.
-
-    Parameters
-    ----------
-    window : QWidget
-    then : callable
-    """
-
-    def __init__(self, window: QWidget, then: Callable[[], object]) -> None:
-        super().__init__(window)
-        self._window = window
-        self._timer = single_shot(_MOST_MILLISECONDS, then, self)
-        self._timer.start()
-        window.installEventFilter(self)
-
-    def eventFilter(self, target: QObject, event: QEvent) -> bool:
-        """Go on when this paint, and that of the widgets in the window, is done."""
-        if event.type() == QEvent.Type.Paint:
-            self._window.removeEventFilter(self)
-            if self._timer.isActive():
-                self._timer.start(0)
-        return False
-
-
-class Interrupts(QObject):
-    """Calls something on the GUI thread, between two events, when the process is asked to end.
-
-    Python's own way, an exception wherever the interpreter happens to be, would be thrown into the middle of
-    a paint event, which Qt does not survive.
-
-    Parameters
-    ----------
-    call : callable
-        Called at every such request.
-    """
-
-    def __init__(self, call: Callable[[], object], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._call = call
-        self._read, self._write = socket.socketpair()
-        for end in (self._read, self._write):
-            end.setblocking(False)
-        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._on_signal)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)  # the number arrives through the socket
-        signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
-
-    @Slot()
-    def _on_signal(self) -> None:
-        numbers = self._read.recv(64)
-        if signal.SIGINT in numbers or signal.SIGTERM in numbers:
-            self._call()
-
-
 SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
 
 LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
+
+_MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -167,3 +110,59 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     window.models.warm_up()
     if reports.last():
         window.help.tell_of_crash(reports)
+
+
+class FirstPaint(QObject):
+    """Calls a function once, when a window has been painted.
+
+    Parameters
+    ----------
+    window : QWidget
+    then : callable
+    """
+
+    def __init__(self, window: QWidget, then: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._timer = single_shot(_MOST_MILLISECONDS, then, self)
+        self._timer.start()
+        window.installEventFilter(self)
+
+    def eventFilter(self, target: QObject, event: QEvent) -> bool:
+        """Go on when this paint, and that of the widgets in the window, is done."""
+        if event.type() == QEvent.Type.Paint:
+            self._window.removeEventFilter(self)
+            if self._timer.isActive():
+                self._timer.start(0)
+        return False
+
+
+class Interrupts(QObject):
+    """Calls something on the GUI thread, between two events, when the process is asked to end.
+
+    Python's own way, an exception wherever the interpreter happens to be, would be thrown into the middle of
+    a paint event, which Qt does not survive.
+
+    Parameters
+    ----------
+    call : callable
+        Called at every such request.
+    """
+
+    def __init__(self, call: Callable[[], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._call = call
+        self._read, self._write = socket.socketpair()
+        for end in (self._read, self._write):
+            end.setblocking(False)
+        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)  # the number arrives through the socket
+        signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+
+    @Slot()
+    def _on_signal(self) -> None:
+        numbers = self._read.recv(64)
+        if signal.SIGINT in numbers or signal.SIGTERM in numbers:
+            self._call()

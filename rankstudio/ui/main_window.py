@@ -193,9 +193,8 @@ class MainWindow(QMainWindow):
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
-        for controller in self.findChildren(
-            Controller, options=Qt.FindChildOption.FindDirectChildrenOnly
-        ):  # those of pages are heard through their page
+        own = Qt.FindChildOption.FindDirectChildrenOnly  # those of pages are heard through their page
+        for controller in self.findChildren(Controller, options=own):
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
         for page in self.sections.pages.values():

@@ -36,14 +36,12 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @linux
-def test_no_display_is_said(no_display: None) -> None:
+def test_no_display_is_said_unless_the_user_chose_a_platform(
+    no_display: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert why_no_window() == (
         "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
     )
-
-
-@linux
-def test_a_platform_that_the_user_chose_is_trusted(no_display: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     assert why_no_window() is None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -46,15 +45,12 @@ class Outcome:
     ending : Ending
     text : str
         A whole sentence where it failed, else "".
-    details : str
-        The traceback of what nobody expected, else "".
     error : RankStudioError or None
         What is told in the text.
     """
 
     ending: Ending
     text: str = ""
-    details: str = ""
     error: RankStudioError | None = field(default=None, compare=False)
 
 
@@ -285,9 +281,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
         text = tr("{what} failed unexpectedly: {name}: {error}").format(
             what=job.what, name=type(error).__name__, error=error
         )
-        return Outcome(
-            Ending.FAILED, text.rstrip(".") + tr(". See the log for details."), traceback.format_exc()
-        )
+        return Outcome(Ending.FAILED, text.rstrip(".") + tr(". See the log for details."))
 
 
 class Worker(QObject):

@@ -20,6 +20,7 @@ from rankstudio.engine.experiment.results.results import fold_notes
 from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -483,29 +484,27 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
 def difference_columns(name: str, compared: Compared) -> list[Column]:
     """Return what the queries say of each run against the reference."""
 
-    def found(row: RunRow, what: Callable[[ComparedRun], object]) -> object:
+    def found(row: RunRow, what: Callable[[PairedComparison], object]) -> object:
         one = compared(row)
-        return None if one is None or one.found is None else what(one)
+        return None if one is None or one.found is None else what(one.found)
+
+    def p_holm(row: RunRow) -> float | None:
+        one = compared(row)
+        return one.p_holm if one is not None else None
 
     def clear(row: RunRow) -> bool:
-        one = compared(row)
-        return one is not None and one.p_holm is not None and one.p_holm < ALPHA
+        p = p_holm(row)
+        return p is not None and p < ALPHA
 
-    def interval(one: ComparedRun) -> str:
-        return f"{signed(one.found.low, 4)} … {signed(one.found.high, 4)}" if one.found else ""
-
-    def counts(one: ComparedRun) -> str:
-        return f"{one.found.wins} / {one.found.ties} / {one.found.losses}" if one.found else ""
-
-    def role(row: RunRow) -> str | None:
+    def interval_or_role(row: RunRow) -> object:
         one = compared(row)
         if one is not None and one.found is None:
-            return {
-                "waiting": tr("comparing …"),
-                "left out": tr("left out"),
-                "reference": tr("reference"),
-            }.get(one.role, one.role)
-        return str(found(row, interval) or "") or None
+            return _ROLES.get(one.role, one.role)
+        return found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
+
+    def differs(row: RunRow) -> str:
+        one = compared(row)
+        return one.differs if one is not None else ""
 
     return [
         Column(
@@ -513,7 +512,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tr("difference"),
             "right",
             lambda value: signed(value, 4),
-            value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
+            value=lambda row: found(row, lambda test: test.mean_difference),
             tooltip=tr("{name} minus that of the reference, mean over all queries").format(name=name),
             bold=clear,
             width=88,
@@ -521,11 +520,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
         Column(
             "interval",
             tr("95 % interval (paired)"),
-            value=role,
-            hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
+            value=interval_or_role,
+            hint=differs,
             tooltip=tr("Bootstrap interval of the difference over queries"),
             tone="muted",
-            sort=lambda row: found(row, lambda one: one.found and one.found.low),
+            sort=lambda row: found(row, lambda test: test.low),
             width=164,
         ),
         Column(
@@ -533,7 +532,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "p (Holm)",
             "right",
             lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
-            value=lambda row: found(row, lambda one: one.p_holm),
+            value=p_holm,
             tooltip=tr("Fisher's randomisation test over queries, corrected for all ticked runs"),
             bold=clear,
             width=78,
@@ -542,16 +541,21 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "counts",
             tr("better / equal / worse"),
             "right",
-            value=lambda row: found(row, counts),
+            value=lambda row: found(row, lambda test: f"{test.wins} / {test.ties} / {test.losses}"),
             tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
             tone="muted",
-            sort=lambda row: found(row, lambda one: one.found and one.found.wins),
+            sort=lambda row: found(row, lambda test: test.wins),
             width=150,
         ),
     ]
 
 
-_NOT_COMPARED = ComparedRun(0, "", "left out")
+_ROLES = {
+    "waiting": tr("comparing …"),
+    "left out": tr("left out"),
+    "reference": tr("reference"),
+}
+"""What is said of a run that was not tested."""
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:

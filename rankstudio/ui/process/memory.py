@@ -124,7 +124,7 @@ class GarbageCollection(QObject):
 
 
 def collect_due(last: GarbageSearch = NEVER, now: Callable[[], float] = time.monotonic) -> GarbageSearch:
-    """GarbageSearch the oldest of Python's generations that is due by its threshold, and the younger ones.
+    """Search the oldest of Python's generations that is due by its threshold, and the younger ones.
 
     The oldest of all rests for a hundred times as long as its last search took, so that the window stands
     still for a hundredth of the time at most: going through the steps of ten runs takes a tenth of a second.

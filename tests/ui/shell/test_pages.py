@@ -26,6 +26,12 @@ def page(window: MainWindow) -> Page:
     return window.findChild(Page, f"{window.workspace.page}-page")
 
 
+def see_select(window: MainWindow) -> None:
+    """Go to the Select page by its key."""
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+
+
 def double_click_header(panel: QWidget) -> None:
     header = panel.layout().itemAt(0).widget()
     QTest.mouseDClick(header, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
@@ -146,8 +152,7 @@ def panel_window(window: MainWindow, name: str) -> PanelWindow:
 
 def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
     curves = window.sections.select.curves
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    see_select(window)
     wait_until(window.loading.isHidden)
     QApplication.processEvents()
     before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
@@ -173,8 +178,7 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
 
 def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
     shown = page(window)
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    see_select(window)
     width = window.sections.select.curves.width()
     right = window.sections.features.features, window.sections.features.inspector
     for panel in right:
@@ -187,8 +191,7 @@ def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWin
 
 def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindow) -> None:
     shown, panel = page(window), window.sections.select.curves
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    see_select(window)
     shown.pop_out(panel)
     out = panel_window(window, panel.objectName())
     out.resize(777, 555)
@@ -204,8 +207,7 @@ def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindo
 
 
 def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    see_select(window)
     table = window.sections.features.features.table
     table.setFocus()
     window.commands["pop_out"].trigger()
@@ -248,8 +250,7 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
 
 
 def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    see_select(window)
     panel, beside = window.sections.features.features, window.sections.features.inspector
     panel.table.setFocus()
     wait_until(lambda: QApplication.focusWidget() is panel.table)
@@ -280,38 +281,25 @@ def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> No
     assert candidates.accessibleName().startswith("Candidates at step ")
 
 
-def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: MainWindow) -> None:
+def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
     judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
     window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
     finish(window)
     window.session.look_at(1)
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
     settle(window)
     form, run = window.sections.method.form, window.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
-    run.curves.view._buttons()[1].click()
+    for view in (0, 1):
+        run.curves.view._buttons()[view].click()
+        editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
+        assert len(editors) > 5
+        for editor in editors:
+            assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
+            seen = editor.visibleRegion().boundingRect()
+            assert seen.width() in (editor.width(), 0)  # 0: below what is seen
     assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
-    editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
-    assert len(editors) > 5
-    for editor in editors:
-        assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
-        assert editor.visibleRegion().boundingRect().width() in (editor.width(), 0)  # 0: below what is seen
-
-
-def test_the_form_is_whole_beside_a_long_title_in_the_least_window(window: MainWindow) -> None:
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
-    kernel = {"gamma": (0.05,), "regularization": (0.1, 1.0), "n_basis": 20}
-    window.session.change(
-        "editing", parameters={"regularization": (1.0,)}, ranker="kernel-rankrls", ranker_parameters=kernel
-    )
-    finish(window)
-    editors = [field.editor for field in window.sections.method.form._all_fields()]
-    seen = [(editor.visibleRegion().boundingRect(), editor.rect()) for editor in editors]
-    widths = [(part.width(), whole.width()) for part, whole in seen if not part.isEmpty()]
-    assert len(widths) > 5
-    assert all(part == whole for part, whole in widths)
     columns = window.findChild(QSplitter, "columns")
     assert columns.widget(2).geometry().right() < columns.width() <= window.width()
 

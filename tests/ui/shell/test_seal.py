@@ -23,16 +23,13 @@ def seal_text(window: MainWindow) -> str:
     return window.status._seal.text()
 
 
-def test_numbers(record: RunRecord) -> set[str]:
+def numbers_of_the_test(record: RunRecord) -> set[str]:
     """Return everything that was measured on the test part, as tables write it."""
     folds = [*record.folds.values()]
     measured = [value for fold in folds for value in fold.test.values()]
     measured += [value for fold in folds for value in fold.baseline.test.values()]
     measured += list(record.result.average.values()) if record.result else []
     return {f"{value:.4f}" for value in measured if 0.0 < value < 1.0}
-
-
-test_numbers.__test__ = False  # type: ignore[attr-defined]
 
 
 def shown_texts(window: MainWindow) -> str:
@@ -59,7 +56,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
         f"{v:.4f}" for path in record.paths.values() for row in path.validation.values() for v in row
     }
     validated |= {f"{v:.4f}" for fold in record.folds.values() for v in fold.baseline.validation.values()}
-    secret = test_numbers(record) - validated
+    secret = numbers_of_the_test(record) - validated
     assert secret
     before = shown_texts(window)
     assert any(number in before for number in secret)
@@ -87,7 +84,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
 def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened, folds: Path) -> None:
     with opened(folds, sealed=True) as window:
         finish(window)
-        sections, secret = window.sections, test_numbers(window.runs.records[0])
+        sections, secret = window.sections, numbers_of_the_test(window.runs.records[0])
         for page, panel in (("select", sections.strip), ("compare", sections.compare.panel)):
             window.workspace.show_page(page)
             settle(window)
