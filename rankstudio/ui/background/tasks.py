@@ -24,8 +24,8 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
-from rankstudio.ui.background.job import CancelFlag, JobFunction
-from rankstudio.ui.process.garbage_collection import HOLD
+from rankstudio.ui.background.worker import CancelFlag, JobFunction
+from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_context import ChoiceContext
@@ -206,7 +206,7 @@ class FoldCache:
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
-        """Say why a feature (its column) is in a model or is not; without a fold without correlations."""
+        """Explain why a feature (its column) is in a model or is not; without a fold without correlations."""
         from rankstudio.engine.analysis.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
         correlations = None if fold is None else self._inspector_of(fold, convention).correlations

@@ -1,37 +1,144 @@
-"""Removing runs: asked first, undone by key, menu and button, and nothing of the other runs changes."""
+"""Naming, noting, tagging, hiding and removing runs: undone by key, menu and button, kept in the study."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly, write_folds
+from windows import Opened, finish, settle, slowly, write_folds
 from wording import naming
 
+from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
-from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
+
+
+def write(window: MainWindow, text: str) -> None:
+    """Type into the cell that is being edited."""
+    table = window.sections.compare.panel.table
+    editor = table.viewport().findChild(QLineEdit)
+    editor.selectAll()
+    QTest.keyClicks(editor, text)
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    wait_until(lambda: table.viewport().findChild(QLineEdit) is None)
+    settle(window)
+
+
+def texts(window: MainWindow) -> list[dict[str, str]]:
+    model = window.sections.compare.panel.table.rows_model
+    return [{c.key: c.text(row) for c in model.columns} for row in model.shown_rows()]
+
+
+def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study(
+    opened: Opened, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    finish(window)
+    window.workspace.show_page("compare")
+    settle(window)
+    panel = window.sections.compare.panel
+    panel.mark(1)
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, Qt.Key.Key_F2)
+    write(window, "for the paper")
+    actions = {action.text(): action for action in panel._actions(panel.rows()[0])}
+    actions["Tags…"].trigger()
+    write(window, "paper,  good , paper")
+    actions["Note…"].trigger()
+    write(window, "grid at its end")
+    first, second = texts(window)
+    assert (first["method"].removesuffix(" ⚠"), first["tags"], first["note"]) == (
+        "for the paper",
+        "paper, good",
+        "grid at its end",
+    )
+    assert (second["method"], second["tags"]) == ("Greedy RankRLS ⚠", "–")
+    assert window.sections.compare.curves.plot.curves[0].label == "1 for the paper"
+    panel.filter.setText("good end")
+    assert [row["key"] for row in texts(window)] == ["1"]
+    panel.filter.clear()
+    file = tmp_path / "kept.rankstudio"
+    window.models.study_store.save_as(file)
+    with opened(config="other") as again:
+        window.models.study_store.close_all()
+        again.open_path(str(file))
+        wait_until(lambda: len(again.runs.records) == 2)
+        settle(again)
+        wanted = RunLabel("for the paper", "grid at its end", ("paper", "good"))
+        assert [record.label for record in again.runs.records] == [wanted, RunLabel()]
+
+
+def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(window: MainWindow) -> None:
+    finish(window)
+    finish(window)
+    window.workspace.show_page("compare")
+    settle(window)
+    panel = window.sections.compare.panel
+    panel.hiddenAsked.emit(1)
+    settle(window)
+    assert [row["key"] for row in texts(window)] == ["2"]
+    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [2]
+    assert "1 of 2 runs" in panel.caption()
+    panel._show_hidden(True)
+    assert [row["key"] for row in texts(window)] == ["1", "2"]
+    panel.hiddenAsked.emit(1)
+    settle(window)
+    assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1, 2]
+
+
+def test_to_write_the_method_s_own_name_is_to_give_none(window: MainWindow) -> None:
+    finish(window)
+    panel = window.sections.compare.panel
+    panel.written.emit(1, "method", " my  run ")
+    assert window.runs.records[0].title == "my run"
+    panel.written.emit(1, "method", "Greedy RankRLS")
+    assert window.runs.records[0].label == RunLabel()
+    settle(window)
+
+
+def test_what_is_written_of_a_run_is_undone_and_done_again(window: MainWindow) -> None:
+    finish(window)
+    record, undo = window.runs.shown, window.session.undo
+    written = window.sections.compare.panel.written
+    written.emit(record.key, "name", "first")
+    written.emit(record.key, "tags", "paper, good")
+    written.emit(record.key, "note", "grid at its end")
+    before = RunLabel(name="first", tags=("paper", "good"))
+    assert undo.undoText() == f"the note of run {record.key}"
+    window.commands["undo"].trigger()
+    assert record.label == before
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert record.label == RunLabel()
+    for _ in range(3):
+        window.commands["redo"].trigger()
+    assert record.label == replace(before, note="grid at its end")
+    count = undo.count()
+    written.emit(record.key, "note", "grid at its end")  # the same again is no change
+    assert undo.count() == count
+
 
 pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     """What the table of runs shows: number, state and colour."""
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     dots = next(column for column in panel.table.rows_model.columns if column.key == "dot")
     return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
 
 
 def press_delete(window: MainWindow, key: int) -> None:
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     window.activateWindow()
     wait_until(window.isActiveWindow)
     table.select(next(row for row in table.rows() if row.key == key))
@@ -40,7 +147,7 @@ def press_delete(window: MainWindow, key: int) -> None:
 
 
 def remove_by_menu(window: MainWindow, key: int) -> None:
-    panel = window.sections.results.panel
+    panel = window.sections.compare.panel
     actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
     next(action for action in actions if action.text().startswith("Remove")).trigger()
 
@@ -52,9 +159,9 @@ def file_of(window: MainWindow) -> Path:
 
 
 def test_delete_asks_first_and_ctrl_z_brings_the_run_back(
-    theme: Theme, tmp_path: Path, folds: Path, questions: list[str], monkeypatch: pytest.MonkeyPatch
+    opened: Opened, folds: Path, questions: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         for _ in range(3):
             finish(window)
         before, second, file = listed(window), window.runs.record(2), file_of(window)
@@ -124,9 +231,9 @@ def test_other_data_opened_meanwhile_do_not_make_it_final(
 
 
 def test_a_removed_run_stays_away_and_the_others_keep_their_numbers_and_colours(
-    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+    opened: Opened, folds: Path, questions: list[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         for _ in range(3):
             finish(window)
         before, file = listed(window), file_of(window)
@@ -149,9 +256,9 @@ def test_a_removed_run_stays_away_and_the_others_keep_their_numbers_and_colours(
 
 
 def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
-    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+    opened: Opened, folds: Path, questions: list[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         record = window.runs.records[0]
         wait_until(lambda: record.units_done)
@@ -172,14 +279,13 @@ def test_a_run_that_works_is_stopped_and_goes_on_after_an_undo(
         window.restorer.go_on(record)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
-    assert record.result is not None
     assert record.result.complete
 
 
 def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
-    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+    opened: Opened, folds: Path, questions: list[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         while window.models.study_store.study is None or not window.models.study_store.study.last_id:
             threading.Event().wait(0.001)  # the worker has begun it
@@ -196,12 +302,7 @@ def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
 
 @pytest.mark.parametrize("leave", ["close", "new_study"])
 def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
-    theme: Theme,
-    tmp_path: Path,
-    folds: Path,
-    questions: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    leave: str,
+    opened: Opened, folds: Path, questions: list[str], monkeypatch: pytest.MonkeyPatch, leave: str
 ) -> None:
     begun, go = threading.Event(), threading.Event()
 
@@ -209,7 +310,7 @@ def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
         begun.set()
         go.wait(10)
 
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         finish(window)
         file = file_of(window)
         window.models.task_worker.task("Reading much", read)
@@ -231,7 +332,7 @@ def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
 
 
 def test_the_worker_never_writes_a_record_of_the_window(
-    theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writers: set[int] = set()
 
@@ -240,7 +341,7 @@ def test_the_worker_never_writes_a_record_of_the_window(
         object.__setattr__(record, name, value)
 
     monkeypatch.setattr(RunRecord, "__setattr__", note)
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         finish(window)
         assert window.runs.records[0].stored is not None
     assert writers == {threading.get_ident()}

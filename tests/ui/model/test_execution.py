@@ -6,14 +6,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QInputDialog, QPushButton
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import Opened, finish, settle
 
 from rankstudio.engine.experiment.reports import metrics_table
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.execution_backend import LIVE, PROCESSES, ExecutionBackend
+from rankstudio.ui.model.execution import LIVE, PROCESSES, ExecutionBackend
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 
 
 def entries(window: MainWindow) -> dict[str, bool]:
@@ -38,7 +37,7 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(window: MainW
         assert [s.coef.tobytes() for s in path.steps] == [s.coef.tobytes() for s in there.paths[place].steps]
     window.session.look_at(1)
     settle(window)
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     drawn = curves.validation_plot.family[1].ys
     assert list(drawn) == there.paths[1, 1].validation["MAP"].tolist()
     assert window.current.model is not None
@@ -71,7 +70,7 @@ def test_step_by_step_is_always_here(window: MainWindow) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
-    theme: Theme, tmp_path: Path, folds: Path, monkeypatch
+    opened: Opened, tmp_path: Path, folds: Path, monkeypatch
 ) -> None:
     answers = [("tcp://127.0.0.1:2", False), ("tcp://127.0.0.1:1 ", True)]
 
@@ -83,7 +82,7 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
         return accepted
 
     monkeypatch.setattr(QInputDialog, "exec", answer)
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         cluster = window.commands.submenus["backend"].actions()[2]
         cluster.trigger()
         assert window.models.backend.choice == LIVE
