@@ -24,8 +24,8 @@ from ranksvm import differences
 from record import Record, parser
 from scipy.optimize import minimize
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.nesterov import Descent, FSMObjective, accelerated, subgradient
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.formats.data_file import load_letor

@@ -13,11 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.comments import document_id
-from rankstudio.engine.data.missing_values import check_options, fill_missing, normalize_queries, widen
-from rankstudio.engine.data.source import Comments, ReadAs, Source
-from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.tabular.frames import frames_of_folds, table_of_frame
+from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.table import (
+    ReadAs,
+    Source,
+    Table,
+    check_options,
+    fill_missing,
+    normalize_queries,
+    widen,
+)
+from rankstudio.engine.data.tabular.documents import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import in_file, release

@@ -10,16 +10,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data import file_access as files
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
 from rankstudio.engine.data.formats.part_reader import PartReader
 from rankstudio.engine.data.known_datasets import Identity, identify
-from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
-from rankstudio.engine.data.tabular.parts import misplaced_part
+from rankstudio.engine.data.table import Missing, Normalize, check_options
+from rankstudio.engine.data.tabular.recognition import misplaced_part
 from rankstudio.engine.errors import DatasetError, ZeroIdError
 from rankstudio.engine.language import tr
 
@@ -68,7 +68,7 @@ def open_dataset(
     path = Path(path)
     folds = find_folds(path)
     wanted = [part for fold in folds for part in fold.parts.values()]
-    total = sum(files.regular_file_size(file) for part in wanted for file in part)
+    total = sum(regular_file_size(file) for part in wanted for file in part)
     reading = ReadProgress(progress, cancelled, total)
     parts_reader = PartReader(path, tuple(wanted), reading, missing, normalize, cache, len(folds) > 1)
     told = DataColumns.of(columns or {})

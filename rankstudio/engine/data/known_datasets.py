@@ -8,6 +8,7 @@ Solr or Elasticsearch, wins over everything here, unless its header says that it
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +21,6 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
-from rankstudio.engine.data.feature_file import names_in_json
 from rankstudio.engine.support.csv_cells import cells, unguarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
@@ -182,6 +182,31 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
         return {}
     return {int(i): name.strip() for i, name in rows if _ID.fullmatch(i.strip()) and name.strip()}
+
+
+def names_in_json(text: str) -> dict[int, str]:
+    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by their position from 1.
+
+    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+        if (
+            isinstance(found, list)
+            and len(found) == 1
+            and isinstance(found[0], dict)
+            and "_source" in found[0]
+        ):
+            found = found[0]
+    if not isinstance(found, list):
+        return {}
+    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
+    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:

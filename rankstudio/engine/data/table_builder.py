@@ -19,11 +19,10 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
-from rankstudio.engine.data.missing_values import fill_missing, normalize_queries
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile
 from rankstudio.engine.data.store import ArrayFile, NewEntry
-from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.data.table import Scattered, Table, fill_missing, normalize_queries
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory

@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.compression import read_beginning
-from rankstudio.engine.data.file_access import ARROW, PARQUET
+from rankstudio.engine.data.file_access import ARROW, PARQUET, read_beginning
 from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.arrow import first_rows
 from rankstudio.engine.data.formats.csv_text import CsvText
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
-from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.formats.recognised_form import refuse_other_binary
+from rankstudio.engine.data.formats.recognised_form import refuse_other_binary, sizes_file
 from rankstudio.engine.data.tabular.documents import is_numeral
-from rankstudio.engine.data.tabular.parts import part_code
-from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
+from rankstudio.engine.data.tabular.recognition import (
+    RecognisedColumns,
+    clean_name,
+    part_code,
+    recognise_columns,
+    short,
+)
 from rankstudio.engine.errors import DataError, UnknownColumnsError
 from rankstudio.engine.support.csv_cells import unguarded
 

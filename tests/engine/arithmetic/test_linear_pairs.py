@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from oracles import centred_by_loops
 from strategies import Problem, problems
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
-from rankstudio.engine.arithmetic.pair_losses import smoothed_hinge, squared_hinge
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, smoothed_hinge, squared_hinge
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
 

@@ -11,8 +11,7 @@ from strategies import Problem
 from rankstudio.engine import RankSVM
 from rankstudio.engine.arithmetic.optimisers import truncated_newton
 from rankstudio.engine.arithmetic.pair_losses import smoothed_hinge
-from rankstudio.engine.arithmetic.pairs import Pairs
-from rankstudio.engine.arithmetic.preference_pairs import PreferencePairs
+from rankstudio.engine.arithmetic.pairs import Pairs, PreferencePairs
 from rankstudio.engine.data.preferences.preferences import Preferences
 
 Given = tuple[Problem, Preferences]

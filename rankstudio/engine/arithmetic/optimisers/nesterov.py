@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem, SmoothLoss, pair_problem
-from rankstudio.engine.arithmetic.pair_losses import SquaredHinge
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, SquaredHinge
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 

@@ -10,9 +10,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from rankstudio.engine.arithmetic._rows_kernel import dot
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.linear_scores import Tangent
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, Smooth
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     SMALL,
     PairProblem,
     SmoothLoss,
     pair_problem,
 )
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress

@@ -1,6 +1,6 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
-Every function here expects a text that goes on with newlines for some bytes behind its end (see files.py),
+Every function here expects a text that goes on with newlines for some bytes behind its end (`PADDING`),
 which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
 """
 
@@ -20,17 +20,12 @@ from rankstudio.engine.data.formats._decimal import (
     read_six_decimals,
     word_at,
 )
-from rankstudio.engine.data.formats.letor_errors import (
-    BAD_FEATURE,
-    BAD_LABEL,
-    BAD_VALUE,
-    EMPTY_QID,
-    ID_REPEATED,
-    ID_TOO_LARGE,
-    ID_ZERO,
-    NO_QID,
-)
 from rankstudio.engine.support.jit import inlined, kernel, subroutine
+
+FINE = 0
+BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
+OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
+"""What is wrong with a line; the last four are found elsewhere."""
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE, HASH = 10, 35
@@ -128,8 +123,6 @@ def next_document(i: int, stop: int) -> int:
         i += 1
     return stop
 
-
-FINE = 0  # and otherwise one of the problems of diagnosis.py
 
 # Columns of the span table: where in the text a row's query id and comment are.
 QID_BEGIN, QID_END, COMMENT_BEGIN, COMMENT_END = range(4)

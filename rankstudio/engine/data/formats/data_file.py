@@ -11,15 +11,18 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.formats.collection import collection_judgements, is_collection
-from rankstudio.engine.data.formats.part_reader import PartReader
-from rankstudio.engine.data.formats.table_reader import read_into_memory
-from rankstudio.engine.data.formats.trec import graded_documents, run_scores
+from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
+from rankstudio.engine.data.formats.trec import (
+    collection_judgements,
+    graded_documents,
+    is_collection,
+    run_scores,
+)
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
+from rankstudio.engine.data.source_file import read_lines
+from rankstudio.engine.data.table import Missing, Normalize, check_options
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.data.text_lines import read_lines
 from rankstudio.engine.errors import ParameterError, ZeroIdError
 from rankstudio.engine.language import tr
 

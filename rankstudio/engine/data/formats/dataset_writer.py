@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.data.compression import packed_pieces, without_ending
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.file_access import packed_pieces, without_ending
 from rankstudio.engine.data.formats.arrow import arrow_pieces
 from rankstudio.engine.data.formats.data_format import DataFormat
-from rankstudio.engine.data.formats.group_sizes import format_sizes
+from rankstudio.engine.data.formats.recognised_form import format_sizes
 from rankstudio.engine.data.tabular.recognition import (
     COMMENT_NAME,
     DOCUMENT_NAMES,

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
-from rankstudio.engine.data.compression import read_beginning, without_ending
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.file_access import read_beginning, without_ending
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
-from rankstudio.engine.data.text_lines import TextLines, line_error, number, quoted, read_text
+from rankstudio.engine.data.source_file import TextLines, line_error, number, quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
 from rankstudio.engine.support.csv_cells import unguarded
 

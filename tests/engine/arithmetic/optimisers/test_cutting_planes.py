@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rankstudio.engine.arithmetic.optimisers.cutting_planes import Planes
+from rankstudio.engine.arithmetic.optimisers.bundle_method import Planes
 
 
 def height(A: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:

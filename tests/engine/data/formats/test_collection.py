@@ -13,9 +13,9 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import load_letor
-from rankstudio.engine.data.formats.collection import collection_judgements
 from rankstudio.engine.data.formats.data_file import load_trec
-from rankstudio.engine.data.text_lines import read_lines
+from rankstudio.engine.data.formats.trec import collection_judgements
+from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.errors import DatasetError, FormatError, MissingExtraError
 
 TrecQrel = namedtuple("TrecQrel", "query_id doc_id relevance iteration")

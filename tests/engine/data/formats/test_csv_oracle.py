@@ -17,7 +17,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.formats import csv_text
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.table_reader import part_of, read_files, read_to_disk
+from rankstudio.engine.data.formats.part_reader import part_of, read_files, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.table_builder import Treatment

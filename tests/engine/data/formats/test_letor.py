@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.data.compression import is_packed
-from rankstudio.engine.data.file_access import PADDING
+from rankstudio.engine.data.file_access import PADDING, is_packed
 from rankstudio.engine.data.formats import letor
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile

@@ -23,11 +23,10 @@ from wording import naming
 from rankstudio.engine.data import kept_tables, source_file, store, table_builder
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats import letor as parser
-from rankstudio.engine.data.formats.table_reader import read_into_memory, read_to_disk
+from rankstudio.engine.data.formats.part_reader import read_into_memory, read_to_disk
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source import Source
 from rankstudio.engine.data.source_file import StreamedFile
-from rankstudio.engine.data.table import Table
+from rankstudio.engine.data.table import Source, Table
 from rankstudio.engine.data.table_builder import PartFiles, TableInMemory, Treatment
 from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
 from rankstudio.engine.support.file_pages import in_file

@@ -14,7 +14,7 @@ from rankstudio.engine.data.preferences.csv_file import (
     columns_of_lines,
     read_preference_file,
 )
-from rankstudio.engine.data.text_lines import quoted, read_text
+from rankstudio.engine.data.source_file import quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError
 
 EXPECTED = "qid,winner,loser and optionally magnitude,weight"

@@ -5,8 +5,11 @@ from hypothesis import given
 from preference_oracles import preferred
 from strategies import Problem
 
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.preferences.summary import PreferenceSummary, summarise_preferences
+from rankstudio.engine.data.preferences.preferences import (
+    Preferences,
+    PreferenceSummary,
+    summarise_preferences,
+)
 
 
 def test_rock_paper_scissors_is_a_cycle_and_a_disagreement_another() -> None:

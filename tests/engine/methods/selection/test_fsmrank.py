@@ -14,8 +14,8 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
