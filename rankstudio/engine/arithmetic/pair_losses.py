@@ -75,25 +75,6 @@ class Smooth:
         out[rows] *= self.bend
 
 
-def squared_hinge(pairs: Pairs, scores: Floats) -> Smooth:
-    """Return sum over the pairs of max(0, 1 - s_i + s_j)²."""
-    at = pairs.at(scores)
-    loss, slopes = at.squared_hinge()
-    return Smooth(loss, slopes, 2.0, at)
-
-
-def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
-    """Return sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
-
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
-    1 and 1 - width.
-    """
-    outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - width)
-    (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
-    half = 0.5 / width
-    return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
-
-
 class PairLoss(Protocol):
     """A differentiable pairwise loss; it can be sent to another machine.
 
@@ -113,7 +94,7 @@ class PairLoss(Protocol):
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """That of :func:`squared_hinge`."""
+    """Sum over the pairs of max(0, 1 - s_i + s_j)²."""
 
     @property
     def bend(self) -> float:
@@ -122,12 +103,18 @@ class SquaredHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        return squared_hinge(pairs, scores)
+        at = pairs.at(scores)
+        loss, slopes = at.squared_hinge()
+        return Smooth(loss, slopes, self.bend, at)
 
 
 @dataclass(frozen=True)
 class SmoothedHinge:
-    """That of :func:`smoothed_hinge`, of some width."""
+    """Sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
+
+    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
+    1 and 1 - width.
+    """
 
     width: float
 
@@ -138,7 +125,10 @@ class SmoothedHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        return smoothed_hinge(pairs, scores, self.width)
+        outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - self.width)
+        (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
+        half = 0.5 / self.width
+        return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), self.bend, outer, inner)
 
 
 class LinearPairs(Linear):

@@ -192,17 +192,11 @@ class Violations:
         loss = self.margin * float(above.sum()) + dot(below - above, self.scores)
         return max(loss, 0.0), 2.0 * (below - above)
 
-    def laplacian(self, values: Floats) -> Floats:
-        """Return for each document sum over its violated pairs of (its value - the partner's), shape (m,).
-
-        O(m log r) for r labels a query.
-        """
-        out = np.empty_like(values)
-        self.pairs.spread(lambda _, first, last: self.laplacian_of(values, first, last, out))
-        return out
-
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute :meth:`laplacian` for the documents of queries first … last - 1 alone."""
+        """Compute for the documents of queries first … last - 1 the sum of (its value - the partner's).
+
+        Over the violated pairs of each. O(m log r) for r labels a query.
+        """
         of = self.pairs
         kernels.laplacian(
             values,
@@ -295,7 +289,7 @@ class PreferenceViolations(Violations):
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute :meth:`laplacian` for the documents of queries first … last - 1 alone."""
+        """See :meth:`Violations.laplacian_of`; O(preferences)."""
         of = self.pairs
         assert isinstance(of, PreferencePairs)
         ends = np.searchsorted(self.order, of.begins[[first, last]])

@@ -356,7 +356,7 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 
 
 def _is_plain_integer(text: str) -> bool:
-    """Tell whether an id is an integer that prints back as it was written ("007" is a name)."""
+    """Return whether an id is an integer that prints back as it was written ("007" is a name)."""
     return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
 
 
@@ -431,7 +431,7 @@ class FoldedDataset:
     columns: DataColumns = field(default_factory=DataColumns)
 
     def __post_init__(self) -> None:
-        """Let every part know the greatest grade of all, so that no measure depends on how data are cut."""
+        """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
         grade = max((part.greatest_grade for part in self._different_parts.values()), default=0.0)
         graded = {
             key: part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
@@ -562,7 +562,7 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Tell which columns have one value in all rows of each query. O(mn), a block at a time."""
+    """Return which columns have one value in all rows of each query. O(mn), a block at a time."""
     constant = np.ones(X.shape[1], dtype=np.bool_)
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]

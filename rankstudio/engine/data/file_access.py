@@ -78,7 +78,7 @@ def children(folder: Path) -> list[Path]:
 
 
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
-    """Put an error of the operating system into words."""
+    """Return an error of the operating system as one of ours."""
     if isinstance(error, FileNotFoundError):
         return FileAccessError(path, tr("file not found."))
     if isinstance(error, PermissionError):
@@ -178,7 +178,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_packed(begin: bytes) -> bool:
-    """Tell whether a file that begins so is compressed."""
+    """Return whether a file that begins so is compressed."""
     return _kind_of(begin) is not None
 
 

@@ -81,7 +81,7 @@ def first_file(path: Path) -> Path:
 
 
 def is_part_file(path: Path) -> bool:
-    """Tell whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
+    """Return whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
 
     Parameters
     ----------

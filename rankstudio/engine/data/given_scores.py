@@ -195,7 +195,7 @@ class ScoreFile:
     run: RunScores | None = None
 
     def knows(self, part: RankingDataset) -> bool:
-        """Tell whether a run has any document of a part, or it is not to be told for want of ids."""
+        """Return whether a run has any document of a part, or it is not to be told for want of ids."""
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)

@@ -67,7 +67,7 @@ class KnownDataset:
     unmistakable: Callable[[RankingDataset], bool] | None = None
 
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
-        """Tell whether a dataset read from a path is this one."""
+        """Return whether a dataset read from a path is this one."""
         if dataset.n_features not in self.n_features or not _labels_within(dataset, self.labels):
             return False
         comments = list(islice(dataset.comments, _SAMPLE))
@@ -109,7 +109,7 @@ class Identity:
 
 
 def identify(path: Path, dataset: RankingDataset) -> Identity:
-    """Find out which dataset was read from a file.
+    """Return which dataset was read from a file.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
-    """Look for what 136 features of MSLR must be: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
+    """Return whether features are what MSLR has: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
     for X in _blocks(dataset):
         boolean, ratio = X[:, 95:100], X[:, 5:10]
         if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
@@ -224,7 +224,7 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 
 
 def _gov_by_feature(dataset: RankingDataset) -> bool:
-    """Tell whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
+    """Return whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
 
     The list that circulates for LETOR 4.0 turned out to have another order than the data.
     """

@@ -113,7 +113,7 @@ class LoadedFile:
             yield piece
 
     def end(self) -> None:
-        """Tell that all of it was read."""
+        """Report that all of it was read."""
         self._progress.advance((self.size - self.done) / 2)
         self.done = self.size
 
@@ -186,7 +186,7 @@ class StreamedFile:
         return f"sha256:{self._digest.hexdigest()}"
 
     def _update(self, piece: bytes) -> None:
-        """Have the checksum go on with a piece, while others are read and parsed."""
+        """Continue the checksum with a piece while others are read and parsed."""
         self._wait()
         self._pending = self._pool.submit(self._digest.update, piece)
 

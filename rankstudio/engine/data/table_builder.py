@@ -360,7 +360,7 @@ class TableInMemory(TableBuilder):
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Have room for so many rows and columns, and for the rows that are to come."""
+        """Make room for so many rows and columns, and for the rows that are to come."""
         capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)

@@ -73,16 +73,16 @@ class TablePreview:
             return None
 
     def says_parts(self, position: int) -> bool:
-        """Tell whether what is seen of a column names parts."""
+        """Return whether what is seen of a column names parts."""
         return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
 
     def is_text(self, position: int) -> bool:
-        """Tell whether what is seen of a column cannot be numbers."""
+        """Return whether what is seen of a column cannot be numbers."""
         return not all(is_numeral(row[position]) for row in self.rows)
 
 
 def preview_table(path: Path) -> TablePreview:
-    """Look at the first rows of a table, or of the tables of a folder.
+    """Return the first rows of a table, or of the tables of a folder.
 
     Parameters
     ----------

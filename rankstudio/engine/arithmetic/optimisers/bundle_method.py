@@ -14,18 +14,13 @@ import numpy as np
 
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Tangent
+from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     LineOfScores,
     PairProblem,
     PlaneProblem,
-    pair_problem,
 )
-from rankstudio.engine.arithmetic.optimisers.truncated_newton import (
-    OptimizerState,
-    close_enough,
-    minimise_hinge,
-)
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.truncated_newton import close_enough, minimise_hinge
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -38,14 +33,14 @@ _FAR = 60.0  # from which on they are from the beginning
 
 
 def minimise_hinge_either_way(
-    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+    problem: PairProblem, C: float, tol: float, max_iter: int
 ) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise the hinge by a few cutting planes where C is small, and by Newton steps from there on.
+    """Minimise P(w) = ½ w'w + C hinge by a few cutting planes where C is small, then by Newton steps.
 
-    Parameters and steps as for :func:`minimise_hinge_by_planes`.
+    Parameters and steps as for :func:`minimise_by_planes`.
     """
     now, taken = None, 0
-    for told in minimise_hinge_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
+    for told in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
         yield told
         if isinstance(told, WorkProgress):
             continue
@@ -54,21 +49,6 @@ def minimise_hinge_either_way(
             return
     if taken < max_iter:
         yield from minimise_hinge(problem, C, tol, max_iter - taken, now)
-
-
-def minimise_hinge_by_planes(
-    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
-) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)).
-
-    Parameters and steps as for :func:`minimise_by_planes`.
-
-    Notes
-    -----
-    The planes are those of c and d of eq. (4.10), (4.11). O(mn + m log m) a plane and O(log m) times
-    O(m log m) for its line search.
-    """
-    return minimise_by_planes(pair_problem(problem), C, tol, max_iter, farthest)
 
 
 def minimise_by_planes(
@@ -98,6 +78,9 @@ def minimise_by_planes(
 
     Notes
     -----
+    Of the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes are those of c and d of
+    eq. (4.10), (4.11): O(mn + m log m) a plane and O(log m) times O(m log m) for its line search.
+
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
     of the planes is a lower bound of P. O(mn) and one loss a plane, and some more losses for its line search.
     """

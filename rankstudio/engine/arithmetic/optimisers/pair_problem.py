@@ -231,13 +231,8 @@ def gram_or_diagonal(sample: Floats) -> Floats:
         return np.asarray(sample.T @ sample)
 
 
-def pair_problem(problem: LinearPairs | PairProblem) -> PairProblem:
-    """Return a problem as one that can be waited for."""
-    return LocalPairs(problem) if isinstance(problem, LinearPairs) else problem
-
-
 def solution(descent: Iterator[State | WorkProgress]) -> Waiting[State]:
-    """Let an optimiser come to its end, and return its last state."""
+    """Run an optimiser to its end, and return its last state."""
     last: State | None = None
     for told in descent:
         if isinstance(told, WorkProgress):

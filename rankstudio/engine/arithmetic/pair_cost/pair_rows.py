@@ -42,7 +42,7 @@ class PairRows(QueryData):
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
-        """Let :meth:`of` return rows that somebody else made of the data."""
+        """Keep rows that somebody else made of the data for :meth:`of`."""
         data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
 
     @cached_property

@@ -35,13 +35,13 @@ _MOST_ID_DIGITS = 18  # they fit into an int64
 
 @inlined
 def is_blank(byte: int) -> bool:
-    """Tell whether a byte is a blank."""
+    """Return whether a byte is a blank."""
     return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: PLR1714 - numba compares, never hashes
 
 
 @inlined
 def ends_token(byte: int) -> bool:
-    """Tell whether a byte ends a token."""
+    """Return whether a byte ends a token."""
     return is_blank(byte) or byte == NEWLINE or byte == HASH  # noqa: PLR1714
 
 
@@ -179,7 +179,7 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 
 @inlined
 def _same_query(base: int, row: int, spans: Ints) -> bool:
-    """Tell whether a row has the query id of the row before it."""
+    """Return whether a row has the query id of the row before it."""
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
@@ -204,7 +204,7 @@ def _mark_ids(begin: int, end: int, shift: int, seen: Ints, row: int) -> None:
 
 @subroutine
 def _is_repeated(number: int, seen: Ints, row: int) -> bool:
-    """Tell whether an id was in this row before, and note it. Ids beyond the width wait for the next pass."""
+    """Return whether an id was in this row before, and note it; ids beyond the width wait for a next pass."""
     if number >= seen.shape[0]:
         return False
     before = bool(seen[number] == row)

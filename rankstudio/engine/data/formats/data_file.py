@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.data.table import Missing, Normalize, check_options
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.errors import ParameterError, ZeroIdError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 
 
@@ -54,14 +53,8 @@ def load_data(
     told = DataColumns.of(columns or {})
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
-    reader = PartReader(path, ((path,),), progress, missing, normalize, cache, several_folds=False)
-    try:
-        (found,) = reader.read(told).values()
-    except ZeroIdError:
-        if told.ids_from is not None:
-            raise
-        told = replace(told, ids_from=0)
-        (found,) = reader.read(told).values()
+    reader = PartReader(path, [(path,)], progress, told, missing, normalize, cache=cache)
+    (found,) = reader.read().values()
     data = reader.dataset(found, found.table.X.shape[1])
     return identify(path, data).name_features(data)
 

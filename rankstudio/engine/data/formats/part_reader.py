@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +45,7 @@ from rankstudio.engine.data.table_builder import (
     unreadable,
 )
 from rankstudio.engine.data.tabular.recognition import tables_by_part
-from rankstudio.engine.errors import DatasetError, shown_path
+from rankstudio.engine.errors import DatasetError, ZeroIdError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
@@ -63,7 +63,7 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
-    """Tell whether data take more than their share of the memory budget, as far as one sees beforehand.
+    """Return whether data take more than their share of the memory budget, as far as one sees beforehand.
 
     Parameters
     ----------
@@ -92,9 +92,10 @@ class PartReader:
     ----------
     path : Path
         What is opened, for sentences.
-    parts : tuple of tuple of Path
+    parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
+    told : DataColumns
     missing, normalize, cache
         As for `open_dataset`.
     several_folds : bool
@@ -104,36 +105,44 @@ class PartReader:
     def __init__(
         self,
         path: Path,
-        parts: tuple[Files, ...],
+        parts: Sequence[Files],
         progress: ReadProgress,
+        told: DataColumns,
         missing: Missing,
         normalize: Normalize,
+        *,
         cache: bool,
-        several_folds: bool,
+        several_folds: bool = False,
     ) -> None:
         self._path = path
         self._parts = parts
         self._progress = progress
-        self._missing = missing
-        self._normalize = normalize
+        self._told = told
+        self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
-        self._treatment = Treatment(missing, bool(normalize))
         self._made: dict[tuple[str, str], RankingDataset] = {}
 
-    def read(self, told: DataColumns) -> dict[Files, FileContents]:
+    def read(self) -> dict[Files, FileContents]:
         """Read each part; `open_dataset` says what is raised."""
-        large = exceeds_budget(self._parts, told)
+        try:
+            return self._tables()
+        except ZeroIdError:
+            if self._told.ids_from is not None:
+                raise
+            self._told = replace(self._told, ids_from=0)  # in all files alike, also where nothing has that id
+            return self._tables()
+
+    def _tables(self) -> dict[Files, FileContents]:
+        large = exceeds_budget(self._parts, self._told)
         found: dict[Files, FileContents] = {}
         for part in self._parts:
             if part not in found:
-                found[part] = self._contents(part, told, large)
+                found[part] = self._contents(part, large)
                 _check_memory(self._path, list(found.values()), self._several_folds)
         return found
 
-    def datasets(
-        self, part: Files, found: FileContents, name: str, told: DataColumns, width: int
-    ) -> Mapping[str, RankingDataset]:
+    def datasets(self, part: Files, found: FileContents, name: str, width: int) -> dict[str, RankingDataset]:
         """Return the dataset of a part, or of each part that a table names; equal files share arrays.
 
         Parameters
@@ -143,12 +152,12 @@ class PartReader:
             What was read from them; used up.
         name : str
             The part.
-        told : DataColumns
         width : int
             Number of features in all parts together.
         """
+        self._progress.check()
         if in_file(found.table.X) and found.table.X.shape[1] < width:
-            found = self._to_disk(part, told, self._progress.silent(), width) or found
+            found = self._to_disk(part, self._progress.silent(), width) or found
         made = {}
         for own, table in tables_by_part(found.table, name).items():
             key = (found.source.checksum, own if found.table.parts.size else "")
@@ -163,13 +172,13 @@ class PartReader:
         return RankingDataset.of_table(
             found.table,
             found.source,
-            missing="refuse" if found.treated else self._missing,
+            missing="refuse" if found.treated else self._treatment.missing,
             n_features=width,
-            normalize=False if found.treated else self._normalize,
+            normalize=not found.treated and self._treatment.normalize,
         )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Say of data that are mapped from files that they are, and why."""
+        """Return a sentence on data that are mapped from files, and why; none where there are none."""
         parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
         if not parts:
             return ()
@@ -187,21 +196,24 @@ class PartReader:
             ),
         )
 
-    def _contents(self, part: Files, told: DataColumns, large: bool) -> FileContents:
+    def _contents(self, part: Files, large: bool) -> FileContents:
         """Read the files of a part."""
-        on_disk = self._to_disk(part, told, self._progress) if large else None
-        refuse = self._missing == "refuse"
-        return on_disk or read_files(part, self._progress, told, refuse=refuse, cache=self._cache)
+        on_disk = self._to_disk(part, self._progress) if large else None
+        return on_disk or read_files(
+            part, self._progress, self._told, refuse=self._refuses, cache=self._cache
+        )
 
-    def _to_disk(
-        self, part: Files, told: DataColumns, progress: ReadProgress, width: int = 0
-    ) -> FileContents | None:
+    def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
-        form = recognised_form(part[0], told)
+        form = recognised_form(part[0], self._told)
         if form == "trec":
             return None
-        known = part_of(part, form, told, refuse=self._missing == "refuse")
+        known = part_of(part, form, self._told, refuse=self._refuses)
         return read_to_disk(known, progress, self._treatment, width)
+
+    @property
+    def _refuses(self) -> bool:
+        return self._treatment.missing == "refuse"
 
 
 def _need(path: Path, told: DataColumns) -> tuple[float, float]:

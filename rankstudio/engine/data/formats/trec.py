@@ -31,7 +31,7 @@ RunScores = Mapping[str, Mapping[str, float]]
 
 
 def is_run(text: TextLines) -> bool:
-    """Tell whether the first line of a file is one of a run."""
+    """Return whether the first line of a file is one of a run."""
     first = next((words for _, words in text.words()), [])
     return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
 
@@ -71,13 +71,13 @@ _WORDS = 4
 
 
 def is_judgement(line: str) -> bool:
-    """Tell whether a line is one of judgements."""
+    """Return whether a line is one of judgements."""
     words = line.split()
     return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
-    """Tell whether a file calls itself judgements."""
+    """Return whether a file calls itself judgements."""
     return "qrel" in name.lower()
 
 
@@ -231,7 +231,7 @@ _LONGEST_REASON = 200
 
 
 def is_collection(place: Path) -> bool:
-    """Tell whether judgements are those of a collection, not a file."""
+    """Return whether judgements are those of a collection, not a file."""
     return place.as_posix().startswith(PREFIX)
 
 

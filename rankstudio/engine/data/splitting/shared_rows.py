@@ -100,7 +100,7 @@ class _Pieces:
 
 
 def _equal(one: Floats, other: Floats) -> bool:
-    """Tell whether two arrays have the same bits."""
+    """Return whether two arrays have the same bits."""
     return one.shape == other.shape and all(
         np.array_equal(one[row : row + _ROWS].view(np.int64), other[row : row + _ROWS].view(np.int64))
         for row in range(0, len(one), _ROWS)

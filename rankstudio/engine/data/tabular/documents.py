@@ -307,7 +307,7 @@ def _number(value: Any, text_numbers: bool) -> float | None:
 
 
 def is_numeral(text: str) -> bool:
-    """Tell whether a text in a table is a number, or says that there is none."""
+    """Return whether a text in a table is a number, or says that there is none."""
     return _number(text, True) is not None
 
 

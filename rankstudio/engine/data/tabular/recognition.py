@@ -75,7 +75,7 @@ def recognise_columns(
     has_header: bool = True,
     says_parts: Callable[[int], bool] = lambda _: False,
 ) -> RecognisedColumns:
-    """Find out what the columns of a table are.
+    """Return what the columns of a table are.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Tell whether a column is the number of the row, or what follows the last delimiter of each line."""
+    """Return whether a column is the number of the row, or what follows the last delimiter of each line."""
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
@@ -260,7 +260,7 @@ def part_code(value: object) -> int | None:
 
 
 def says_parts(values: NDArray[Any]) -> bool:
-    """Tell whether every value of a column names a part. O(m)."""
+    """Return whether every value of a column names a part. O(m)."""
     if values.dtype.kind not in "OUT" or not len(values):
         return False
     listed = values.tolist()
@@ -294,7 +294,7 @@ def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
 
 
 def _shared_queries(table: Table) -> tuple[str, ...]:
-    """Say how many queries have documents in several parts, where some have. O(m)."""
+    """Return a sentence on how many queries have documents in several parts, where some have. O(m)."""
     starts = table.query_ptr[:-1]
     least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
     n = int(np.sum(least != greatest))
