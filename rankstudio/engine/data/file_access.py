@@ -6,10 +6,11 @@ import bz2
 import lzma
 import stat
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -232,62 +233,53 @@ def read_beginning(path: Path, most: int = _PIECE) -> bytes:
     return text[:most]
 
 
-class _Member(Protocol):
-    """One of the packed texts that follow each other in a file."""
+class _Member(ABC):
+    """One of the packed texts that follow each other in a file.
 
+    Parameters
+    ----------
+    member : object
+        What a library unpacks it with.
+    """
+
+    def __init__(self, member: Any) -> None:
+        self._member = member
+
+    @abstractmethod
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         """Yield what comes of so many bytes more, a piece of a bounded size at a time."""
-        ...
 
     @property
-    def eof(self) -> bool: ...
+    def eof(self) -> bool:
+        """Whether the text has come to its end."""
+        return bool(self._member.eof)
 
     @property
-    def unused(self) -> int: ...
+    def unused(self) -> int:
+        """How many of the last bytes stand behind it."""
+        return len(self._member.unused_data)
 
 
-class _Gzip:
-    def __init__(self, _path: Path) -> None:
-        self._member = zlib.decompressobj(wbits=31)
-
+class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         while packed:
             yield self._member.decompress(packed, _PIECE)
             packed = self._member.unconsumed_tail
 
-    @property
-    def eof(self) -> bool:
-        return self._member.eof
 
-    @property
-    def unused(self) -> int:
-        return len(self._member.unused_data)
-
-
-class _Bounded:
+class _Bounded(_Member):
     """A member of bzip2 or xz, whose libraries work alike."""
-
-    def __init__(self, member: bz2.BZ2Decompressor | lzma.LZMADecompressor) -> None:
-        self._member = member
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         yield self._member.decompress(packed, _PIECE)
         while not self._member.eof and not self._member.needs_input:
             yield self._member.decompress(b"", _PIECE)
 
-    @property
-    def eof(self) -> bool:
-        return self._member.eof
 
-    @property
-    def unused(self) -> int:
-        return len(self._member.unused_data)
+class _Zstandard(_Member):
+    """Its library has no bound for a piece, so that it is given a little at a time."""
 
-
-class _Zstandard:
-    def __init__(self, path: Path) -> None:
-        self._member = _zstandard(path).ZstdDecompressor().decompressobj()
-        self._left = 0
+    _left = 0
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         for begin in range(0, len(packed), _LITTLE):
@@ -297,12 +289,8 @@ class _Zstandard:
             self._left = max(len(packed) - begin - _LITTLE, 0)
 
     @property
-    def eof(self) -> bool:
-        return bool(self._member.eof)
-
-    @property
     def unused(self) -> int:
-        return self._left + len(self._member.unused_data)
+        return self._left + super().unused
 
 
 def _zstandard(path: Path) -> Any:
@@ -315,8 +303,8 @@ def _zstandard(path: Path) -> Any:
 
 
 _KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
-    (GZIP, "gzip", _Gzip),
+    (GZIP, "gzip", lambda _path: _Gzip(zlib.decompressobj(wbits=31))),
     (BZIP2, "bzip2", lambda _path: _Bounded(bz2.BZ2Decompressor())),
     (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MOST_XZ))),
-    (ZSTANDARD, "Zstandard", _Zstandard),
+    (ZSTANDARD, "Zstandard", lambda path: _Zstandard(_zstandard(path).ZstdDecompressor().decompressobj())),
 )

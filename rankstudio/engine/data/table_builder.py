@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -495,13 +495,11 @@ class TableOnDisk(TableBuilder):
         """Give X so many columns, if the disk has room for about so many rows of them."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
-        self._need(8.0 * width * rows, f"{rows:,.0f} documents with {width} features")
+        what = f"{rows:,.0f} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * rows, what)
         self._copies += 1
         new = self._new.file(f"X-{self._copies}", np.float64, width)
         self._X = new if self._X is None else store.widened(self._X, new)
-
-    def _need(self, n_bytes: float, what: str) -> None:
-        store.make_room(self._folder, self.path, n_bytes, what)
 
     def _order(self, scattered: Scattered) -> Ints:
         """Return the rows query by query, if that fits the budget."""
@@ -540,7 +538,8 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
-        self._need(8.0 * width * self.n_documents, f"{self.n_documents:,} documents with {width} features")
+        what = f"{self.n_documents:,} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, what)
         self._X.finish(durable=False)
         raw, kept = self._X.content(), self._kept(width)
         out = self._new.file("X", np.float64, width)
@@ -601,17 +600,7 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-class FormatReader(Protocol):
-    """Reads the files of a part in one format."""
-
-    def __call__(
-        self, part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
-    ) -> TableFacts:
-        """Hand the documents to a builder piece by piece, and return what is known of all of them.
-
-        Raises
-        ------
-        DataError, MissingExtraError
-            Where a file cannot be read, or is not as its format has it.
-        """
-        ...
+FormatReader = Callable[[PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts]
+"""Reads the files of a part in one format: hands the documents to a builder piece by piece, and returns what
+is known of all of them. It raises DataError where a file cannot be read, or is not as its format has it, and
+MissingExtraError without the library of the format."""

@@ -147,7 +147,6 @@ def _encoded(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="backslashreplace")
 
 
-_AT_A_TIME = 4096  # documents
 _ENDS_TOKEN = frozenset(" \t\r\n#\0")
 
 
@@ -186,8 +185,8 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
 def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
     """Yield the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
-    for begin in range(0, dataset.n_documents, _AT_A_TIME):
-        end = min(begin + _AT_A_TIME, dataset.n_documents)
+    for begin in range(0, dataset.n_documents, _PIECE):
+        end = min(begin + _PIECE, dataset.n_documents)
         yield _lines(dataset, begin, end, comments, queries)
         release(dataset.X[begin:end])
 

@@ -118,7 +118,7 @@ class _Outcome:
 
 
 def read_letor(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read LETOR text; see `FormatReader`.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
