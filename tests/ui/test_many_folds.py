@@ -11,8 +11,8 @@ from waiting import wait_until
 from windows import N_FEATURES, N_STEPS, Opened, finish, settle
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import select_queries
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.model.run_record import RunState

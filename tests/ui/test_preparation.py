@@ -80,7 +80,7 @@ def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_pa
         "tasks.warm_up()\n"
         "heavy = ('sklearn', 'joblib', 'scipy.stats', 'scipy.optimize', 'pandas', 'pyarrow')\n"
         "print([module for module in heavy if module in sys.modules])\n"
-        "from rankstudio.engine.data.sample import open_sample\n"
+        "from rankstudio.engine.data.synthetic import open_sample\n"
         "from rankstudio.engine.methods.rankers.rankrls import RankRLS\n"
         "data = open_sample().folds[0].train\n"
         "frame = data.to_frame()\n"

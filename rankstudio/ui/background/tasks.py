@@ -93,7 +93,7 @@ def _open(
 ) -> FoldedDataset:
     from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
 
     if path == SAMPLE:
         dataset = open_sample()
@@ -283,7 +283,7 @@ def warm_up() -> None:
 def _load() -> None:
     """Do what a first run does, on a little of the sample."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only

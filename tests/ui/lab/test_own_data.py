@@ -18,7 +18,7 @@ from wording import naming
 from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import without_test
-from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.engine.data.splitting.splits import concatenate
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.lab.estimators import BASIS, SELECTION

@@ -73,7 +73,7 @@ class Kernel:
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products that :meth:`values` are made of, shape (a, b)."""
-        from rankstudio.engine.arithmetic.kernel_functions import _pairwise_kernel as kernels  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
         function = kernels.squared_distances if self.by_distance else kernels.inner_products
         left, right = np.ascontiguousarray(A), np.ascontiguousarray(B)

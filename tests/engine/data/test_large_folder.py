@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from wording import naming
 
+from rankstudio.engine.data import _letor_kernel as kernels
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.generation import _letor_kernel as kernels
-from rankstudio.engine.data.generation.large_folder import LargeData, write_folder
+from rankstudio.engine.data.large_folder import LargeData, write_folder
 from rankstudio.engine.errors import OutputError, ParameterError
 
 SMALL = LargeData(3000, 40, 21, seed=3)
@@ -41,7 +41,7 @@ def test_the_text_is_that_of_the_seed() -> None:
 
 
 def test_a_large_query_is_a_piece_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankstudio.engine.data.generation.large_folder._PIECE", 2)
+    monkeypatch.setattr("rankstudio.engine.data.large_folder._PIECE", 2)
     pieces = [documents for documents, _ in SMALL.text("train")]
     assert pieces == SMALL.sizes[:24].tolist()
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_oracles import KERNELS, kernel_by_loops
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 90), st.integers(1, 9), KERNELS)

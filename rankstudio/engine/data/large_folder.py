@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Bytes, Ints
-from rankstudio.engine.data.generation import _letor_kernel as kernels
+from rankstudio.engine.data import _letor_kernel as kernels
 from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import make_folder
