@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import Cancelled, ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.identity import path_plan
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
@@ -179,12 +178,10 @@ class FoldCache:
 
         None where a moment brought nothing, and something else may have its turn.
         """
-        from rankstudio.engine.experiment.units.left_out_path import measure_left_out  # noqa: PLC0415 - on the worker only
-
         fold = self._fold(wanted.plan, wanted.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
-        for told in measure_left_out(fold, path, names, convention, first):
+        for told in fold.measure_left_out(path, names, convention, first):
             if not isinstance(told, WorkProgress):
                 rows.append(told)
             if time.perf_counter() > until:

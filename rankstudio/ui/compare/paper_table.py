@@ -28,7 +28,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
 from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
 from rankstudio.engine.metrics.names import measure

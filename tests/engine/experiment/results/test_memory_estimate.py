@@ -14,9 +14,8 @@ from wording import naming
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate, WorkersHere, memory_estimate
 from rankstudio.engine.experiment.runner import check, estimate, run
-from rankstudio.engine.experiment.units.estimated_memory import WorkersHere, memory_estimate
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.memory_need import DataShape, Reading
 from rankstudio.engine.support import memory, threads

@@ -1,27 +1,35 @@
-"""What a study tells of its runs without their data, going on in another file, and forgetting a run."""
+"""What a study tells without its data: runs, labels, the seal, the report; going on in another file."""
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from experiment.small import dataset
-from experiment.storage.test_study import PLAN, fill, finished
+from experiment.stored import PLAN, fill, finished
 from wording import naming
 
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import ChangedDataError, StoreError
-from rankstudio.engine.experiment.plan.plan import SAMPLE
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage import study as store
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, seal_text
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import (
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    is_sealed,
+    seal_text,
+)
 
 
 @pytest.fixture
@@ -190,7 +198,63 @@ def test_a_run_goes_on_while_its_study_moves(path: Path, tmp_path: Path) -> None
     (summary,) = study.runs()
     result = study.result(summary.key)
     study.close()
-    *_, last = run(PLAN, dataset())
-    assert isinstance(last, RunFinished)
-    assert results_as_dict(result)["folds"] == results_as_dict(last.result)["folds"]
+    assert results_as_dict(result)["folds"] == results_as_dict(run_plan(PLAN, dataset()))["folds"]
     assert np.isfinite(summary.seconds)
+
+
+LABEL = RunLabel("for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True)
+
+
+def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Path) -> None:
+    with Study.create(path) as study:
+        first = study.begin(Plan("small"), dataset())
+        second = study.begin(Plan("small", "gas"), dataset())
+        assert study.label(first) == RunLabel()
+        study.set_label(first, RunLabel("first of all"))
+        study.set_label(first, LABEL)
+    with Study.open(path) as study:
+        assert (study.label(first), study.label(second)) == (LABEL, RunLabel())
+        assert study.damage() == ()
+
+
+WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
+
+
+def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(path: Path) -> None:
+    with Study.create(path) as study:
+        assert study.report_settings == ReportSettings()
+        study.set_report_settings(ReportSettings("first"))
+        study.set_report_settings(WRITTEN)
+    with Study.open(path) as study:
+        assert study.report_settings == WRITTEN
+        assert study.damage() == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        *(
+            (f"label SET {change}", "the name and notes of a run are damaged and left out.")
+            for change in ("name = 'forged'", "tags = 'no json'", "hidden = 0")
+        ),
+        *(
+            (f"report SET {change}", "the texts for the report are damaged and left out.")
+            for change in ("question = 'forged'", "sections = 'no json'")
+        ),
+    ],
+)
+def test_what_is_damaged_is_left_out_and_told_and_the_run_is_sound(
+    path: Path, change: str, told: str
+) -> None:
+    with Study.create(path) as study:
+        run = study.begin(PLAN, dataset())
+        study.set_label(run, LABEL)
+        study.set_report_settings(WRITTEN)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"UPDATE {change}")
+    with Study.open(path) as study:
+        of_label = change.startswith("label")
+        assert study.label(run) == (RunLabel() if of_label else LABEL)
+        assert study.report_settings == (WRITTEN if of_label else ReportSettings())
+        assert study.damage() == (f"{study.path}: {told}",)
+        assert [summary.damage for summary in study.runs()] == [""]

@@ -6,6 +6,7 @@ import gc
 import pickle
 import tempfile
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from rankstudio.engine.experiment import runner
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
-from rankstudio.engine.experiment.results.filed_steps import FiledSteps, StepsFile
-from rankstudio.engine.experiment.results.path_steps import HeldSteps
+from rankstudio.engine.experiment.results.path_steps import FiledSteps, HeldSteps, StepsFile
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.steps import Step
@@ -40,6 +40,10 @@ def path(K: int, n: int, position: int = 0) -> PathResult:
     return PathResult(Unit(1, position, PLAN.combinations[0]), HeldSteps(steps), {"MAP": rng.random(K)}, 2.0)
 
 
+def filed(file: StepsFile, path: PathResult) -> PathResult:
+    return replace(path, steps=file.keep(path.steps))
+
+
 def assert_same_steps(found: PathResult, expected: PathResult) -> None:
     assert len(found.steps) == len(expected.steps)
     for one, other in zip(found.steps, expected.steps, strict=True):
@@ -52,16 +56,16 @@ def assert_same_steps(found: PathResult, expected: PathResult) -> None:
 
 def test_a_run_that_leaves_queries_out_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     data = FoldedDataset("small", None, (Fold(1, part(5, 6)),))
-    filed = run_plan(PLAN, data)
+    in_file = run_plan(PLAN, data)
     monkeypatch.setattr(runner, "path_keeper", lambda _: lambda path: path)
     kept = run_plan(PLAN, data)
-    assert len(filed.folds) == 6
-    for one, other in zip(filed.folds, kept.folds, strict=True):
+    assert len(in_file.folds) == 6
+    for one, other in zip(in_file.folds, kept.folds, strict=True):
         assert all(isinstance(path.steps, FiledSteps) for path in one.paths)
         assert all(isinstance(path.steps, HeldSteps) for path in other.paths)
         for mine, theirs in zip(one.paths, other.paths, strict=True):
             assert_same_steps(mine, theirs)
-    assert filed.average == kept.average
+    assert in_file.average == kept.average
 
 
 def test_other_protocols_keep_their_steps_in_memory() -> None:
@@ -72,9 +76,9 @@ def test_other_protocols_keep_their_steps_in_memory() -> None:
 
 def test_steps_are_a_sequence(tmp_path: Path) -> None:
     file, first, second = StepsFile(tmp_path), path(4, 3), path(2, 3, 1)
-    kept, other = file.keep(first), file.keep(second)
+    kept, other = filed(file, first), filed(file, second)
     assert list(tmp_path.iterdir()) == []  # it has no name
-    assert file.keep(kept) is kept
+    assert file.keep(kept.steps) is kept.steps
     for _ in range(2):
         assert_same_steps(kept, first)
         assert_same_steps(other, second)
@@ -92,27 +96,27 @@ def test_where_the_disk_has_no_room_steps_stay_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, first = StepsFile(tmp_path), path(4, 3)
-    kept = file.keep(first)
+    kept = filed(file, first)
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(file, "_write", full)
     second = path(2, 3, 1)
-    assert file.keep(second) is second
+    assert file.keep(second.steps) is second.steps
     assert_same_steps(kept, first)
     nowhere = StepsFile(tmp_path / "none")
     monkeypatch.setattr(tempfile, "tempdir", None)
-    assert nowhere.keep(second) is second
+    assert nowhere.keep(second.steps) is second.steps
 
 
 def test_memory_does_not_grow_with_steps_times_features(tmp_path: Path) -> None:
     file, K, n, count = StepsFile(tmp_path), 10, 500, 40
-    file.keep(path(K, n))
+    filed(file, path(K, n))
     gc.collect()
     tracemalloc.start()
     try:
-        kept = [file.keep(path(K, n, number)) for number in range(count)]
+        kept = [filed(file, path(K, n, number)) for number in range(count)]
         gc.collect()
         held = tracemalloc.get_traced_memory()[0]
     finally:
