@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,9 +208,9 @@ class ReportController(Controller):
             self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
         self._unwritten = False
-        self._store.note_report(study, self._settings)
+        self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
-            tr("Storing the text of the report"), self._store.write_marks, on_error=self.failed.emit
+            tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
         )
 
     @Slot()
