@@ -42,9 +42,8 @@ from rankstudio.engine.experiment.results.results import (
     RunResult,
     path_keeper,
 )
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.experiment.units.given_fold import given_folds
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr

@@ -240,7 +240,7 @@ class FoldCache:
         return inspector
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
-        from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare), plan.leaves_out

@@ -8,7 +8,7 @@ from experiment.small import dataset
 from rankstudio.engine.analysis.fold_average import average_paths
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 
 
 def test_mean_and_one_standard_deviation_over_the_folds() -> None:

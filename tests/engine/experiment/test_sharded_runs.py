@@ -19,9 +19,8 @@ from rankstudio.engine.experiment.execution.executors import on_processes, on_th
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
 from rankstudio.engine.experiment.runner import run, run_plan
-from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.fold_context import group_training, make_fold_context
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.left_out import with_columns
 from rankstudio.engine.methods.rankers.rankrls import RankRLS

@@ -23,7 +23,7 @@ from rankstudio.engine.analysis.selection_stability import (
 )
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 

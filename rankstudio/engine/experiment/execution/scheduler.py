@@ -26,8 +26,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
 from rankstudio.engine.experiment.results.results import Keeper, PathResult
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Step

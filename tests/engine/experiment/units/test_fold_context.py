@@ -14,8 +14,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.results.events import BaselineFound
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
 from rankstudio.engine.support.work import WorkProgress
 
 BOOST = Plan("small", "rankboost", {"n_rounds": 8})

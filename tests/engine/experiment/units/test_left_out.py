@@ -22,8 +22,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
 from rankstudio.engine.methods.left_out import first_twins
 from rankstudio.engine.methods.rankers import rankrls_shards
 

@@ -22,7 +22,7 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run_plan
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
 

@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, 
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 LAMBDAS = (0.25, 2.0, 16.0)
