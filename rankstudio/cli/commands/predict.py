@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     import numpy as np
 
-    from rankstudio.engine.export.model_scores import score_file
+    from rankstudio.engine.export.model_files import score_file
 
     refuse_output_with_json(args)
     if args.out is not None:

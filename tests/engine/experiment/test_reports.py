@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.reports import plan_of_results, portable_model, write_results
 from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

@@ -15,10 +15,10 @@ from rankstudio.engine import LambdaMART
 from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.storage.codec import StoredStep
-from rankstudio.engine.export import models, tree_prediction
+from rankstudio.engine.export import models
+from rankstudio.engine.export import trees as tree_texts
 from rankstudio.engine.export.models import Model, load_model, save_model
-from rankstudio.engine.export.tree_prediction import tree_contributions, tree_scores
-from rankstudio.engine.export.tree_text import Trees, checked_trees
+from rankstudio.engine.export.trees import Trees, checked_trees, tree_contributions, tree_scores
 from rankstudio.engine.methods.rankers.lambdamart import TreeStep
 
 X = np.random.default_rng(8).random((60, 4))
@@ -26,7 +26,7 @@ X = np.random.default_rng(8).random((60, 4))
 
 @pytest.fixture(autouse=True)
 def nothing_tried() -> None:
-    tree_prediction._end_of_trial.cache_clear()
+    tree_texts._end_of_trial.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_a_file_with_such_trees_is_named(text: str, tmp_path: Path, monkeypatch:
 
 
 def test_trees_that_have_no_end_are_stopped(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_prediction, "_SECONDS", 1)
+    monkeypatch.setattr(tree_texts, "_SECONDS", 1)
     trees = checked_trees(text, X.shape[1])
     rows = dict(line.split("=", 1) for line in trees.text.split("\n") if "_child=" in line)
     circle = trees.text

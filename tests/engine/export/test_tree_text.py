@@ -14,7 +14,7 @@ from wording import naming
 from rankstudio.engine import LambdaMART
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.models import Model
-from rankstudio.engine.export.tree_text import checked_trees
+from rankstudio.engine.export.trees import checked_trees
 from rankstudio.engine.methods.rankers.lambdamart import TreeStep
 
 N = 6

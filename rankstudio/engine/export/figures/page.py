@@ -19,8 +19,7 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 from rankstudio.engine.export.figures import ticks
-from rankstudio.engine.export.figures.palette import MARKERS
-from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.style import MARKERS, FigureStyle
 from rankstudio.engine.export.figures.values import FigureAxis
 from rankstudio.engine.support.escaping import one_line
 from rankstudio.engine.support.resources import resource

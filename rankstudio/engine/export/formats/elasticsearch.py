@@ -12,8 +12,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats import ranklib
-from rankstudio.engine.export.formats.evaluation import weighted_sum
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import (
     ModelInput,
     ScoreFunction,
@@ -42,8 +42,8 @@ def write(function: ScoreFunction) -> Files:
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     features = [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
     return {
-        "": _json({"model": model}),
-        FEATURES: _json({"featureset": {"name": function.name, "features": features}}),
+        "": json_bytes({"model": model}),
+        FEATURES: json_bytes({"featureset": {"name": function.name, "features": features}}),
     }
 
 
@@ -70,10 +70,6 @@ def _template(given: ModelInput) -> dict[str, Any]:
 def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return the function with a shift of every feature that is negative somewhere: the next power of two."""
     return (shifted(function, [2.0 ** math.frexp(-low)[1] if low < 0 else 0.0 for low in ranges.low]),)
-
-
-def _json(values: Any) -> bytes:
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:

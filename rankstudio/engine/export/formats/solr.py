@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.trial import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
 from rankstudio.engine.language import translatable
 
@@ -47,7 +47,7 @@ def write(function: ScoreFunction) -> Files:
         }
         for name in names
     ]
-    return {"": _json(model), FEATURES: _json(features)}
+    return {"": json_bytes(model), FEATURES: json_bytes(features)}
 
 
 def _feature(given: ModelInput) -> dict[str, Any]:
@@ -78,10 +78,6 @@ def _threshold(value: float) -> str:
     found = wanted - _SLACK
     near = (found, np.nextafter(found, np.float32(np.inf)), np.nextafter(found, np.float32(-np.inf)), wanted)
     return str(next((number for number in near if number + _SLACK == wanted), found))
-
-
-def _json(values: Any) -> bytes:
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
