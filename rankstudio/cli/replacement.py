@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.standard_streams import is_standard
+from rankstudio.cli.streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan

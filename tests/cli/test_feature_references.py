@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from wording import naming
 
-from rankstudio.cli.feature_references import costs_by_id, feature_ids
+from rankstudio.cli.run_options import costs_by_id, feature_ids
 from rankstudio.engine.errors import ParameterError
 
 NAMES = {3: "BM25 of title", 7: "TF, log of body", 9: "PageRank", 12: "Length", 13: "length"}

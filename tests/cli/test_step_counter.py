@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from wording import naming
 
-from rankstudio.cli.step_counter import last_state
+from rankstudio.cli.progress_bar import last_state
 
 
 class Terminal(io.StringIO):

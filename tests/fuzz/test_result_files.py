@@ -10,7 +10,7 @@ from typing import Any
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
-from rankstudio.cli.selected_features import selected_features
+from rankstudio.cli.commands.convert import selected_features
 from rankstudio.engine.errors import RankStudioError
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
-from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
+from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 
@@ -34,19 +33,12 @@ Without --data, the data of the model's plan are used if they are available."""
 
 def _epilog() -> str:
     """Return the formats with what they are, from the registry."""
-    lines = ["formats:"]
+    entries = []
     for form in MODEL_FORMATS.values():
-        limits = (
-            []
-            if form.linear and form.trees
-            else ["Tree models only." if form.trees else "Linear models only."]
-        )
-        extra = [f'Needs the extra "{form.extra}".'] if form.extra else []
-        text = " ".join([form.summary, *limits, *extra])
-        lines.append(
-            textwrap.fill(text, 100, initial_indent=f"  {form.key:<14} ", subsequent_indent=" " * 17)
-        )
-    return "\n".join(lines)
+        limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
+        extra = f'Needs the extra "{form.extra}".' if form.extra else ""
+        entries.append((form.key, " ".join(filter(None, (form.summary, limit, extra)))))
+    return f"formats:\n{explained(entries)}"
 
 
 EPILOG = _epilog()

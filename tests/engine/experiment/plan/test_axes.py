@@ -14,9 +14,9 @@ from experiment.small import dataset
 from wording import naming
 
 from rankstudio.cli import command_line
-from rankstudio.cli.batch_runner import folder_name
 from rankstudio.cli.commands.run import plan_from, summary
 from rankstudio.cli.progress_bar import ProgressBar
+from rankstudio.cli.run_loop import folder_name
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.combinations import varied_axes
