@@ -91,7 +91,7 @@ def stopping() -> Iterator[Stop]:
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Say how to go on with what was stopped: by the same command, if a study keeps what is finished."""
+    """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:
         print("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:

@@ -29,7 +29,7 @@ _NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of w
 
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
-    """Say what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
+    """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
     stream = sys.stderr if stream is None else stream
     live, told = stream.isatty(), False
 
@@ -146,7 +146,7 @@ class ProgressBar:
                 )
 
     def _say(self, path: PathResult) -> None:
-        """Say what a method notes of a path, the first of each kind in a run."""
+        """Print what a method notes of a path, the first of each kind in a run."""
         for note in path.notes:
             if note.kind not in self._said:
                 self._said.add(note.kind)

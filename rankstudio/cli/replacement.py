@@ -140,7 +140,7 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
 
 
 def _among(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
-    """Tell whether one of the plans is the stored one, once the data filled in what they say."""
+    """Return whether one of the plans is the stored one, once the data filled in what they say."""
     if stored is None:
         return False
     usual = {name: getattr(stored, name) for name in _USUAL if name not in comparison.protocol}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
-from rankstudio.cli.mlflow_log import logged
+from rankstudio.cli.mlflow_log import MlflowLog, logged
 from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.study_file_option import study_at, study_path
@@ -26,13 +26,13 @@ from rankstudio.engine.errors import (
 )
 from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.experiment.storage.seal import is_sealed
+from rankstudio.engine.support.files import make_folder
 
 if TYPE_CHECKING:
-    from rankstudio.cli.mlflow_log import MlflowLog
-    from rankstudio.engine.experiment.results.results import RunResult
     from rankstudio.engine.experiment.storage.study import Study
 
 
@@ -58,7 +58,7 @@ class Going:
 
 
 def carry_on(going: Going, stop: Stop) -> bool:
-    """Run to the end, or until somebody asks to stop, showing how far it is; tell whether it was stopped."""
+    """Run to the end, or until somebody asks to stop, showing how far it is; return whether it stopped."""
     began = time.perf_counter()
     if going.log is not None and going.study is not None:
         going.log.sealed = is_sealed(going.study.seal_marks)
@@ -114,7 +114,7 @@ def compare(
     force: bool = False,
     store: str | None = None,
 ) -> bool:
-    """Run all plans of a comparison, write and print the tables; tell whether it was stopped.
+    """Run all plans of a comparison, write and print the tables; return whether it was stopped.
 
     What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
     on. Finished units are kept in the study, or in one beside the results; what is there already is not
@@ -126,7 +126,6 @@ def compare(
         What kept the last one from being run, where none could be.
     """
     from rankstudio.cli.output.comparison_tables import shown, write
-    from rankstudio.engine.support.files import make_folder
 
     if out is not None:
         make_folder(out)
@@ -160,7 +159,7 @@ class _Running:
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 
     def on(self, place: str) -> bool:
-        """Run all plans on one dataset; tell whether it was stopped."""
+        """Run all plans on one dataset; return whether it was stopped."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         plans = self.comparison.plans(place)
@@ -201,7 +200,6 @@ class _Running:
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the table, and write what there is."""
         from rankstudio.cli.output.comparison_tables import write
-        from rankstudio.engine.experiment.reports import write_results
 
         self.results.append(result)
         if self.out is not None:

@@ -85,7 +85,7 @@ def add_run_number(parser: Any, option: str) -> None:
 
 
 def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
-    """Say what is damaged of a study and of its runs."""
+    """Print what is damaged of a study and of its runs."""
     for sentence in (*study.damage(), *(run.damage for run in runs if run.damage)):
         print(f"Note: {sentence}", file=sys.stderr)
 

@@ -12,15 +12,16 @@ from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
-from rankstudio.engine.analysis.result_table.query import TESTS
+from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
+from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMATS
 from rankstudio.engine.export.result_table.formats import table_format
 from rankstudio.engine.export.result_table.table import TableStyle
+from rankstudio.engine.export.tables import csv_text
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.significance import RunComparison
-    from rankstudio.engine.experiment.results.results import RunResult
     from rankstudio.engine.experiment.storage.study import RunSummary, Study
 
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
@@ -147,7 +148,6 @@ def run(args: argparse.Namespace) -> int:
     if _is_table_wanted(args):
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
-    from rankstudio.engine.export.tables import csv_text
 
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
@@ -180,8 +180,6 @@ def _studies(args: argparse.Namespace) -> Iterator[tuple[Study, Sequence[RunSumm
 
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
     """Compare the runs on each dataset; where there are several, one run alone is passed over."""
-    from rankstudio.engine.analysis.significance import by_dataset, compare_runs
-
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
     several = {name: own for name, own in chosen.items() if len(own) > 1}
@@ -203,7 +201,6 @@ def _write_table(args: argparse.Namespace) -> int:
     """Write the table for print that was asked for; PlanError where the options do not go together."""
     from rankstudio.engine.analysis.report.study_source import read_study
     from rankstudio.engine.analysis.result_table.builder import result_table
-    from rankstudio.engine.analysis.result_table.query import TableQuery
     from rankstudio.engine.analysis.result_table.table_run import table_runs
 
     if args.measure and args.measures:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, by_name, columns_from
 from rankstudio.cli.memory_option import add_memory_option
@@ -19,12 +19,12 @@ from rankstudio.cli.streams import (
     refuse_output_with_json,
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
-
-if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-    from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.support.files import read_text, temporary_folder
 
 _FROM = tuple(entry.key for entry in WRITTEN if not entry.sizes)
 
@@ -105,7 +105,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
@@ -169,7 +168,6 @@ def _source(args: argparse.Namespace) -> Path:
 def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:
     """Write data to the standard output."""
     from rankstudio.engine.data.formats.dataset_writer import save_dataset
-    from rankstudio.engine.support.files import temporary_folder
 
     path = temporary_folder() / f"data{form.ending}"
     save_dataset(part, path, form, comments=comments)
@@ -187,9 +185,7 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
 
 def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return judged documents with their scores in runs, in the folds of a plan."""
-    from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.data.formats.data_file import load_trec
-    from rankstudio.engine.experiment.plan.protocol import parse_protocol
 
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
@@ -283,8 +279,6 @@ def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) ->
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     """Return what each fold of a results.json selected; None where it is another file."""
-    from rankstudio.engine.support.files import read_text
-
     try:
         values = json.loads(read_text(path))
     except OSError as error:

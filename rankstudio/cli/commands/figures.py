@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.study_figures import StudyFigure
@@ -80,13 +82,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from dataclasses import replace
-
     from rankstudio.engine.analysis.report.study_figures import made, named_figures, study_figures
     from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
     from rankstudio.engine.export.figures.files import figure_files, formats_of, write_figure_files
     from rankstudio.engine.export.figures.style import style_of
-    from rankstudio.engine.metrics.names import measure
 
     formats, style = formats_of(args.to), style_of(args.width, args.font, args.colors, args.height)
     if not 30 <= args.dpi <= 2400:

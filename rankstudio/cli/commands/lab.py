@@ -14,6 +14,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import METAVARS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.simulation import Simulation
     from rankstudio.engine.analysis.simulation.summary import DeviationSummary
     from rankstudio.engine.analysis.simulation.variation import VariedDeviations
-    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 
 
 HELP = "simulate bias and variance of held-out estimates"

@@ -14,13 +14,13 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
     from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
-    from rankstudio.engine.data.dataset import FoldedDataset
 
 
 HELP = "run a permutation test of a selection"

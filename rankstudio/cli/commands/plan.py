@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import form_of_output, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 
 HELP = "write the plan of a run as TOML, a command, a program or a notebook"
 DESCRIPTION = """\
@@ -69,8 +66,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with data as they are opened from here, and the versions that computed it."""
-    from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-
     if args.source.suffix.lower() == ".toml":
         return with_data_beside(load_plan(args.source), args.source), {}
     with reading(args.source) as (study, runs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
@@ -10,6 +11,7 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, recorded
 from rankstudio.cli.streams import refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
+from rankstudio.engine.metrics.names import measure
 
 HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
@@ -51,12 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from dataclasses import replace
-
     from rankstudio.engine.analysis.report.html_page import html_page
     from rankstudio.engine.analysis.report.report import make_report
     from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
-    from rankstudio.engine.metrics.names import measure
 
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""

@@ -26,14 +26,14 @@ from rankstudio.engine.analysis.reproduction import (
     load_reproduction,
     reproductions,
 )
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.airola_2011.experiment import PrintedExperiment
     from rankstudio.engine.analysis.airola_2011.thesis import Experiment
-    from rankstudio.engine.data.dataset import FoldedDataset
-    from rankstudio.engine.experiment.plan.plan import Plan
 
 
 _WIDTH = 110
@@ -80,7 +80,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.airola_2011 import thesis
-    from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
     paper = load_reproduction(args.paper)

@@ -25,9 +25,11 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import Workers
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.reports import REFITTED, results_as_dict, write_results
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.support.files import is_there
+from rankstudio.engine.export.models import save_model
+from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.support.files import is_there, make_folder
 
 __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
 
@@ -183,9 +185,7 @@ def _carry_out(
     where that is asked for.
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
-    from rankstudio.engine.experiment.reports import REFITTED, write_results
     from rankstudio.engine.experiment.runner import open_data, usual_choices
-    from rankstudio.engine.support.files import make_folder
 
     plan, out = task.plan, task.out
     store = tracking_store(args.log)
@@ -240,7 +240,6 @@ def _labels_note(dataset: FoldedDataset) -> str:
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
     """Return the plan of scores or of models, saying of which folds there are none."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
-    from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
     plan, left_out = plan_of_given(method, plan, name, place, dataset)
@@ -254,9 +253,6 @@ def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: Folde
 def _refit(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
     """Learn a model from all documents, and write it."""
     from rankstudio.engine.experiment.refit import refit
-    from rankstudio.engine.experiment.reports import REFITTED
-    from rankstudio.engine.export.models import save_model
-    from rankstudio.engine.support.files import make_folder
 
     with preparation():
         model = refit(result, dataset)

@@ -174,7 +174,7 @@ def models_in(folder: Path) -> dict[int, Path]:
 
 
 def holds_models(path: Path) -> bool:
-    """Tell whether a file, or a folder, looks as if it were a model, or had those of folds."""
+    """Return whether a file, or a folder, looks as if it were a model, or had those of folds."""
     try:
         if not path.is_dir():
             return path.suffix.lower() == ".json"

@@ -61,6 +61,10 @@ class ValueRanges:
     mean: tuple[float, ...]
 
 
+Node = tuple[int, float, Any, Any] | float
+"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
+
+
 @dataclass(frozen=True)
 class ScoreTree:
     """A tree of decisions.
@@ -81,6 +85,14 @@ class ScoreTree:
     def root(self) -> int:
         """Where to begin: the first split, or the only leaf."""
         return 0 if self.splits else -1
+
+    def nested(self, node: int | None = None) -> Node:
+        """Return the tree from a node on, by default from where it begins, as nodes in each other."""
+        node = self.root if node is None else node
+        if node < 0:
+            return self.leaves[-1 - node]
+        column, threshold, below, above = self.splits[node]
+        return column, threshold, self.nested(below), self.nested(above)
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,11 @@ class ScoreFunction:
     def linear(self) -> bool:
         """Whether it is a weighted sum."""
         return bool(self.weights) or not self.trees
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """The position of each input, by its identifier."""
+        return {given.identifier: position for position, given in enumerate(self.inputs)}
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:

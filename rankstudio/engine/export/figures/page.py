@@ -284,7 +284,7 @@ class FigurePage:
         return (value - low) / (high - low)
 
     def _clear(self, places: Sequence[float], texts: Sequence[str], *, across: bool) -> bool:
-        """Tell whether texts in the middle of places stand clear of each other."""
+        """Return whether texts in the middle of places stand clear of each other."""
         em = self.style.em
         half = [(self.width(text) if across else em) / 2 for text in texts]
         least = (_APART if across else 0.2) * em

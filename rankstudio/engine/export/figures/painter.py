@@ -312,7 +312,7 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
 
 
 def _named(figure: CurvesFigure, one: Series) -> bool:
-    """Tell whether a series has an entry of its own in the legend."""
+    """Return whether a series has an entry of its own in the legend."""
     family = sum(other.order is not None for other in figure.series)
     alone = len(figure.series) == 1 and not figure.levels and not figure.marks
     return not alone and (one.order is None or family <= _MOST_NAMED)

@@ -33,7 +33,7 @@ def write(function: ScoreFunction) -> Files:
 
     Trees are RankLib's, which knows a feature by its place in the feature set, from 1.
     """
-    names = [given.identifier for given in function.inputs]
+    names = list(function.columns)
     if function.linear:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
@@ -75,7 +75,7 @@ def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFu
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the plug-in does, in floats."""
     model = json.loads(files[""])["model"]["model"]
-    columns = {given.identifier: column for column, given in enumerate(function.inputs)}
+    columns = function.columns
     features = json.loads(files[FEATURES])["featureset"]["features"]
     order = [columns[f["name"]] for f in features]
     X = np.array(documents.X, dtype=np.float64)

@@ -16,7 +16,7 @@ def write(function: ScoreFunction) -> Files:
 
     LightGBM needs more than one feature: where there is one, the text has a second that no tree asks for.
     """
-    names = [given.identifier for given in function.inputs]
+    names = list(function.columns)
     names += ["unused", "unused_too"][: max(0, 2 - len(names))]
     trees = [f"Tree={n}\n{_tree(tree)}\n\n\n" for n, tree in enumerate(function.trees)]
     return {"": model_text(trees, names, "[-inf:inf]").encode()}

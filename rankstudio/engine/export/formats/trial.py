@@ -13,11 +13,14 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.score_function import Node
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
-Node = tuple[int, float, Any, Any] | float
-"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
+SECONDS = 300.0
+"""On the clock, for each process."""
+
+_SHOWN = 500  # characters of what a compiler says
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
@@ -51,20 +54,6 @@ def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
     for child, inside in ((below, low), (above, ~low)):
         if inside.any():
             _evaluate(child, X, rows[inside], added)
-
-
-def nested(splits: Sequence[tuple[int, float, int, int]], leaves: Sequence[float], node: int) -> Node:
-    """Return a tree of numbered nodes as nodes in each other."""
-    if node < 0:
-        return leaves[-1 - node]
-    column, threshold, below, above = splits[node]
-    return column, threshold, nested(splits, leaves, below), nested(splits, leaves, above)
-
-
-SECONDS = 300.0
-"""On the clock, for each process."""
-
-_SHOWN = 500  # characters of what a compiler says
 
 
 class Trial:
