@@ -9,8 +9,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.features.kernel_contributions import kernel_contributions
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.export.tree_prediction import tree_contributions
-from rankstudio.engine.export.tree_text import checked_trees
+from rankstudio.engine.export.trees import checked_trees, tree_contributions
 from rankstudio.engine.steps import Step
 
 

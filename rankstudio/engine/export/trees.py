@@ -1,13 +1,24 @@
-"""LightGBM's text of a model, checked: LightGBM believes it unread, and a changed one ends the process."""
+"""LightGBM's text of a model: checked, since LightGBM believes it unread, and scored with in safety."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DataError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.lightgbm_library import lightgbm_library
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
@@ -24,6 +35,13 @@ _KNOWN = {
 _PLAIN = {"num_cat": "0", "is_linear": "0"}
 _DECISIONS = {0, 2, 4, 6, 8, 10}
 """Comparisons with a number, for each default side and kind of missing value: no categories."""
+
+_SCRIPT = Path(__file__).with_name("trial_script.py")
+_SECONDS = 10  # of processor, for reading a text and one prediction
+_WAITED = 60.0  # seconds on the clock, on a computer that others keep busy
+_BYTES = 2 * 10**9  # of addresses, besides those for the text
+_BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
+_SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
 
 
 @dataclass(frozen=True)
@@ -62,20 +80,42 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     place = {column: number for number, column in enumerate(columns)}
     written = [f"Tree={number}\n{tree.text(place)}\n\n" for number, tree in enumerate(trees)]
+    return Trees(columns, model_text(written, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
+
+
+def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
+    """Return LightGBM's text of a model.
+
+    Parameters
+    ----------
+    trees : sequence of str
+        Each from its "Tree=0" to the blank lines below it.
+    names : sequence of str
+        Of the columns.
+    info : str
+        What is said of the values of each column: "none", or their range.
+    """
     lines = (
         "tree",
         "version=v4",
         "num_class=1",
         "num_tree_per_iteration=1",
         "label_index=0",
-        f"max_feature_idx={len(columns)}",
+        f"max_feature_idx={len(names) - 1}",
         "objective=lambdarank",
-        f"feature_names={' '.join(f'Column_{c}' for c in range(len(columns) + 1))}",
-        f"feature_infos={' '.join('none' for _ in range(len(columns) + 1))}",
-        f"tree_sizes={' '.join(str(len(tree)) for tree in written)}",
+        f"feature_names={' '.join(names)}",
+        f"feature_infos={' '.join(info for _ in names)}",
+        f"tree_sizes={' '.join(str(len(tree)) for tree in trees)}",
     )
     end = "end of trees\n\nfeature_importances:\n\nparameters:\n\nend of parameters\n"
-    return Trees(columns, "\n".join(lines) + "\n\n" + "".join(written) + end)
+    return "\n".join(lines) + "\n\n" + "".join(trees) + end
+
+
+def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
+    """Return the lines of a tree in LightGBM's text, from what it has for each split and each leaf."""
+    lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
+    n_leaves = len(rows["leaf_value"])
+    return "\n".join([f"num_leaves={n_leaves}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"])
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
@@ -142,18 +182,16 @@ class TextTree:
 
     def text(self, place: Mapping[int, int]) -> str:
         """Return the tree as LightGBM reads it, its columns numbered anew."""
-        rows: dict[str, Sequence[object]] = {
-            "split_feature": [place[feature] for feature in self.features],
-            "threshold": self.thresholds,
-            "decision_type": self.decisions,
-            "left_child": self.left,
-            "right_child": self.right,
-            "leaf_value": self.leaves,
-            **self.counts,
-        }
-        lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
-        return "\n".join(
-            [f"num_leaves={len(self.leaves)}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"]
+        return tree_text(
+            {
+                "split_feature": [place[feature] for feature in self.features],
+                "threshold": self.thresholds,
+                "decision_type": self.decisions,
+                "left_child": self.left,
+                "right_child": self.right,
+                "leaf_value": self.leaves,
+                **self.counts,
+            }
         )
 
 
@@ -201,3 +239,72 @@ def _refusal(where: str, found: str, expected: str) -> DataError:
 def _plain(text: str) -> str:
     """Return the beginning of a text with nothing in it that cannot be shown."""
     return "".join(c if c.isprintable() else "�" for c in (text if len(text) <= 60 else f"{text[:60]}…"))
+
+
+def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
+    """Return the score of each document.
+
+    Parameters
+    ----------
+    trees : Trees
+    X : ndarray of shape (m, c)
+        The columns that the trees ask for.
+    source : str
+        Where the trees come from, for a sentence: "model.json".
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Raises
+    ------
+    DataError
+        Where LightGBM refuses the trees, or did not survive them in a process of its own.
+    """
+    booster, given = _booster(trees, X, _SCORES, source)
+    return np.asarray(booster.predict(given, raw_score=True))
+
+
+def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
+    """Return what each column adds to each score, of shape (m, c), and the constant; see `tree_scores`."""
+    booster, given = _booster(trees, X, _CONTRIBUTIONS, source)
+    found = np.asarray(booster.predict(given, pred_contrib=True, num_threads=1))
+    return np.ascontiguousarray(found[:, : X.shape[1]]), float(found[0, -1]) if len(found) else 0.0
+
+
+def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
+    """Return LightGBM's model, which it survives, and the documents with the column that no tree asks for."""
+    lightgbm = lightgbm_library(tr("A tree model"))
+    given = np.column_stack([X, np.zeros(X.shape[0])])
+    if end := _end_of_trial(trees.text, given.shape[1], kind, lightgbm.basic._LIB._name):
+        whose = f"{source}: the" if source else "The"
+        raise DataError(
+            f"{whose} model's trees cannot be used: LightGBM, in a separate process, {end}; expected a score."
+        )
+    return lightgbm.Booster(model_str=trees.text), given
+
+
+@lru_cache(maxsize=64)
+def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
+    """Try a text in a process of its own, once; return how that ended, "" where it ended well."""
+    content = text.encode()
+    limits = _SECONDS, _BYTES + _BYTES_PER_CHARACTER * len(content)
+    asked = map(str, (*limits, library, n_columns, kind))
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *asked]
+    try:
+        done = subprocess.run(
+            command,
+            input=content,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            timeout=_WAITED,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"took more than {_WAITED:g} seconds"
+    except OSError as error:
+        return f"could not be started ({error.strerror})"
+    if done.returncode < 0:
+        return f"was ended by signal {-done.returncode}"
+    return f"failed with status {done.returncode}" if done.returncode else ""
