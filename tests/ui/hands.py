@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from rankstudio.ui.widgets.disclosure import Disclosure
+from rankstudio.ui.widgets.panel import Disclosure
 
 
 def type_into(field, text):

@@ -200,9 +200,9 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     for fold in (1, 2):
         window.session.look_at(fold)
         baseline = record.folds[fold].baseline
-        assert plot.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
+        assert plot.family.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
     window.session.look_at(None)
-    assert plot.reference is None
+    assert plot.family.reference is None
     settle(window)
 
 

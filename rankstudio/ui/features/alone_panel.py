@@ -19,10 +19,8 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import MOST_ROWS, floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors

@@ -15,12 +15,17 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
-from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, heat_figure, outline
+from rankstudio.ui.plots.base import CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.maps.heat_map import (
+    BAR,
+    ColorBar,
+    color_bar_width,
+    draw_cells,
+    draw_color_bar,
+    draw_values,
+    outline,
+)
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
@@ -181,7 +186,7 @@ class CandidateMapPlot(HeatMapPlot):
         """Return the part of the map that is shown; outlined is what each step took."""
         shown = self._map
         if shown is None:
-            return heat_figure(self)
+            return super().figure()
         values = shown.ranks if self._ranked else shown.shares
         score = self._score.name if self._score else ""
         title = tr("rank among the candidates") if self._ranked else tr("share of the best score of the step")

@@ -17,10 +17,8 @@ from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, hairline, pen
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors

@@ -15,9 +15,8 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.widgets.disclosure import Disclosure
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.panel import Panel
+from rankstudio.ui.widgets.panel import Disclosure, Panel
 from rankstudio.ui.widgets.table import TableView
 
 GAP = 8

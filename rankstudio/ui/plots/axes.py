@@ -15,8 +15,7 @@ from rankstudio.engine.export.figures.ticks import (
     power_label,
     tick_labels,
 )
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import hairline
+from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.number_format import power

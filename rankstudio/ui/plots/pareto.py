@@ -9,7 +9,7 @@ from math import isnan
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -20,10 +20,8 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import NAME, NEUTRAL
-from rankstudio.ui.plots.frame import Frame, readable_range
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
+from rankstudio.ui.plots.layers import Frame, draw_marker, pen, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -94,27 +92,6 @@ class Marks:
     rule: str = "one standard error"
 
 
-def pareto_figure(plot: ParetoPlot) -> CurvesFigure:
-    """Return models by size and worth, with those that nothing beats."""
-    spots, marks = plot.spots, plot.marks
-    series = []
-    if marks is not None:
-        front = [spots[i] for i in marks.front]
-        points = tuple(s.x for s in front), tuple(s.y for s in front)
-        series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
-    for category in dict.fromkeys(spot.category for spot in spots):
-        own = [spot for spot in spots if spot.category == category]
-        points = tuple(s.x for s in own), tuple(s.y for s in own)
-        series.append(Series(own[0].title, *points, kind="points", number=category))
-    rings = []
-    if marks is not None:
-        told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
-        rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
-    axes = plot.axes
-    x = FigureAxis(axes.x_label, whole=axes.integer_x)
-    return CurvesFigure(NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings))
-
-
 class ParetoPlot(Plot):
     """Markers by size and worth, with the front as steps.
 
@@ -168,7 +145,27 @@ class ParetoPlot(Plot):
         """Tell whether there is no model."""
         return not self.spots
 
-    figure = pareto_figure
+    def figure(self) -> CurvesFigure:
+        """Return models by size and worth, with those that nothing beats."""
+        spots, marks = self.spots, self.marks
+        series = []
+        if marks is not None:
+            front = [spots[i] for i in marks.front]
+            points = tuple(s.x for s in front), tuple(s.y for s in front)
+            series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
+        for category in dict.fromkeys(spot.category for spot in spots):
+            own = [spot for spot in spots if spot.category == category]
+            points = tuple(s.x for s in own), tuple(s.y for s in own)
+            series.append(Series(own[0].title, *points, kind="points", number=category))
+        rings = []
+        if marks is not None:
+            told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
+            rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
+        axes = self.axes
+        x = FigureAxis(axes.x_label, whole=axes.integer_x)
+        return CurvesFigure(
+            NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings)
+        )
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""
@@ -203,22 +200,19 @@ class ParetoPlot(Plot):
         called = self._called(position)
         return [*lines, Line(called)] if called else lines
 
-    def click(self, at: QPointF) -> None:
-        """Pick the marker under the mouse."""
-        position = self.hit_test(at)
-        if position is not None:
-            self.picked.emit(position)
+    def pick(self, position: int) -> None:
+        """Pick a marker."""
+        self.picked.emit(position)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move along the front with the arrow keys."""
-        step = {int(Qt.Key.Key_Left): -1, int(Qt.Key.Key_Right): 1}.get(event.key())
-        if step is None or self.marks is None:
-            event.ignore()
-            return
-        front = self.marks.front
-        at = front.index(self.chosen) + step if self.chosen in front else front.index(self._start())
+    def step(self, right: int, down: int) -> bool:
+        """Move along the front; begin at the suggested model, or at the best."""
+        if self.marks is None or down:
+            return False
+        front, suggested = self.marks.front, self.marks.suggested
+        start = suggested if suggested in front else self.marks.best
+        at = front.index(self.chosen) + right if self.chosen in front else front.index(start)
         self.picked.emit(front[max(0, min(len(front) - 1, at))])
-        event.accept()
+        return True
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
@@ -231,12 +225,6 @@ class ParetoPlot(Plot):
         near = [i for i in front if far[i] <= _REACH / 2]
         best = min(near, key=lambda i: far[i]) if near else int(far.argmin())
         return best if far[best] <= _REACH else None
-
-    def _start(self) -> int:
-        """Return where the arrow keys begin: at the suggested model, or at the best."""
-        assert self.marks is not None  # else there are no arrow keys
-        marks = self.marks
-        return marks.suggested if marks.suggested in marks.front else marks.best
 
     def _called(self, position: int) -> str:
         if self.marks is None:

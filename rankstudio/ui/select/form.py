@@ -28,13 +28,12 @@ from rankstudio.engine.methods.catalog import (
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import ChoiceField, Field, ProtocolField
+from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, RemovableNote
-from rankstudio.ui.widgets.choice_box import set_notes
+from rankstudio.ui.widgets.choices import set_notes
 from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""

@@ -25,12 +25,11 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
-from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
-from rankstudio.ui.select.heat_controller import HeatController
-from rankstudio.ui.select.shown_paths import ShownPaths
-from rankstudio.ui.select.smallest_model import smallest_model
+from rankstudio.ui.select.heat_map import HeatController
+from rankstudio.ui.select.shown_paths import ShownPaths, smallest_model
 from rankstudio.ui.style.theme import Theme
 
 
@@ -54,6 +53,7 @@ class RunController(Controller):
         super().__init__(parent)
         session, runs, current = models.session, models.runs, models.current
         measured, left_out = models.measured, models.left_out
+        self._left_out, self._leaves_out = left_out, left_out.shown
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
@@ -79,6 +79,9 @@ class RunController(Controller):
         runs.chosen.connect(self._leave)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+        self.curves.left_out.clicked.connect(left_out.toggle)
+        left_out.changed.connect(self._show_left_out)
+        left_out.grew.connect(self._grow_left_out)
 
     def plots(self) -> tuple[ShownPlot, ...]:
         """Return the plots of the three panels."""
@@ -213,8 +216,23 @@ class RunController(Controller):
         mark = SmallestMark(model.key, found.x_value, found.difference, found.p)
         self.curves.show_smallest(mark, found.best)
 
-    def show_left_out(self, combination: int, whole: bool) -> None:
-        """Draw what more is known of left-out queries along the path of a combination, or all (``whole``)."""
+    @Slot()
+    def _show_left_out(self) -> None:
+        """Show whether left-out queries can be asked for, and how far they are; draw anew where they come."""
+        left_out, box = self._left_out, self.curves.left_out
+        box.setVisible(left_out.possible and not left_out.brought)
+        box.show_state(left_out.share, asked=left_out.asked, waiting=left_out.waiting)
+        if left_out.shown != self._leaves_out:
+            self._leaves_out = left_out.shown
+            self.rebuild()
+
+    @Slot()
+    def _grow_left_out(self) -> None:
+        """Draw what more is known of left-out queries along the path of a combination, or of all of them."""
+        self._show_left_out()
+        if self._left_out.growing is None:
+            return
+        combination, whole = self._left_out.growing
         record, model = self._record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)

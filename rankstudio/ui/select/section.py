@@ -11,11 +11,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import ChoicesField, Field, LineField, SwitchField, measure_field
+from rankstudio.ui.select.fields import (
+    ChoicesField,
+    FeaturesField,
+    Field,
+    LineField,
+    SwitchField,
+    measure_field,
+)
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.disclosure import Disclosure
 from rankstudio.ui.widgets.layout import fill
+from rankstudio.ui.widgets.panel import Disclosure
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.GRID: LineField,

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayou
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.key_text import key_text
+from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 

@@ -13,7 +13,7 @@ from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.command_palette import Entry
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import PAGES, Workspace
-from rankstudio.ui.style.key_text import key_text
+from rankstudio.ui.style.plain_text import key_text
 
 _MOST_QUERIES = 5000
 

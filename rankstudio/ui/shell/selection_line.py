@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.widgets.choices import PickMenu
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.pick_menu import PickMenu
 
 PARTS = {
     "dataset": tr("Open data"),

@@ -1,4 +1,4 @@
-"""Tables as data: columns that say what to show of a row object, and the model made of them."""
+"""Tables as data: columns that say what to show of a row object, the model made of them, and their texts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import plain
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
     from rankstudio.ui.style.colors import Colors
+
 
 Align = Literal["left", "right", "center"]
 CellKind = Literal["text", "weight", "dot", "progress", "tick", "histogram"]
@@ -374,3 +376,28 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _FLAGS[column.align]
         return None
+
+
+FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
+"""In which a table can be saved, with the ending that asks for each."""
+
+_DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
+
+
+def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
+    """Return rows as separated text with a header line, numbers with all their digits."""
+    kept = [c for c in columns if c.kind not in _DRAWN]
+    return csv_text(
+        [c.written_title for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
+    )
+
+
+def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
+    """Return rows in the format of an ending of `FORMATS`; CSV for any other."""
+    make = {".tex": latex_text, ".md": markdown_text}.get(ending)
+    if make is None:
+        return separated(columns, rows)
+    kept = [c for c in columns if c.kind not in _DRAWN]
+    texts = [[c.text(row) for c in kept] for row in rows]
+    left = [i for i, c in enumerate(kept) if c.align == "left"]
+    return make([c.written_title for c in kept], texts, left) + "\n"

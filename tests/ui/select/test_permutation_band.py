@@ -27,7 +27,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     tests, curves = window.models.permutations, window.sections.run.curves
     plot, row = curves.criterion_plot, curves.chance
     model = window.current.model
-    assert model is not None and plot.band is None
+    assert model is not None and plot.family.band is None
     grown: list[int] = []
     tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
     assert row.button.text() == "Permutation test…" and row.isVisible()
@@ -46,7 +46,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     np.testing.assert_array_equal(alone.low, found.low)
     np.testing.assert_array_equal(alone.p_values, found.p_values)
 
-    band = plot.band
+    band = plot.family.band
     assert band is not None and band.p_values is not None
     np.testing.assert_array_equal(band.low, found.low[:n_steps])
     at = model.position
@@ -62,13 +62,13 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     # It is kept for its path: another one has none, and going back brings it again.
     window.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
     settle(window)
-    assert plot.band is None and row.button.isVisible()
+    assert plot.family.band is None and row.button.isVisible()
     window.session.look_at(None)
     assert not row.isVisible()
     window.session.look_at(1)
     window.session.select(model.values, 2)
     settle(window)
-    assert plot.band is not None and "at k = 2" in row.sentence.text()
+    assert plot.family.band is not None and "at k = 2" in row.sentence.text()
 
 
 def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
@@ -100,7 +100,7 @@ def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) 
     assert model is not None and tests.band is not None
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
     plot = window.sections.run.curves.criterion_plot
-    assert plot.band is not None and plot.band.xs.tolist() == [model.values[0]], "at its λ"
+    assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
     window.session.change("the method", method="gas", parameters={})
     finish(window)
     settle(window)

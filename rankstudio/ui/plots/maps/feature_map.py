@@ -10,7 +10,7 @@ from math import ceil
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -19,12 +19,15 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
-from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import LEAST_WITH_GAP, HeatMapPlot, heat_figure
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.maps.heat_map import (
+    BAR,
+    LEAST_WITH_GAP,
+    ColorBar,
+    HeatMapPlot,
+    color_bar_width,
+)
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -37,12 +40,6 @@ _ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are call
 _LONGEST_NAME = 190.0
 _LONGEST_BAR = 180.0
 _SPARE = 12.0  # pixels between map and colour bar
-_MOVES: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
 _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _DOT = 3.5
@@ -125,35 +122,6 @@ class MapValues:
     x_label: str
     groups: tuple[ColumnGroup, ...] = ()
     square: bool = False
-
-
-def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
-    """Return features against something else; those of the model bear their rank."""
-    shown, features = plot.shown, plot.features
-    if shown is None:
-        return heat_figure(plot)
-    names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
-    columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
-    if shown.square:
-        columns = [str(feature.feature_id) for feature in features]
-    elif not any(shown.ticks):
-        columns = list(shown.columns)
-    return MapFigure(
-        NAME,
-        shown.title,
-        "",
-        tuple(names),
-        tuple(columns),
-        tuple(floats(row) for row in shown.values),
-        "",
-        shown.x_label,
-        FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
-        ends=shown.bar,
-        groups=tuple((group.label, group.size) for group in shown.groups),
-        named=shown.columns,
-        short_rows=tuple(str(feature.feature_id) for feature in features),
-        short_title=tr("id of the feature"),
-    )
 
 
 def _ranked(name: str, feature_id: int, rank: int) -> str:
@@ -250,7 +218,33 @@ class FeatureMapPlot(HeatMapPlot):
         at = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
         return ColorBar(at, [((value - low) / (high - low), text) for value, text in shown.bar], shown.title)
 
-    figure = feature_map_figure
+    def figure(self) -> MapFigure:
+        """Return features against something else; those of the model bear their rank."""
+        shown, features = self.shown, self.features
+        if shown is None:
+            return super().figure()
+        names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
+        columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
+        if shown.square:
+            columns = [str(feature.feature_id) for feature in features]
+        elif not any(shown.ticks):
+            columns = list(shown.columns)
+        return MapFigure(
+            NAME,
+            shown.title,
+            "",
+            tuple(names),
+            tuple(columns),
+            tuple(floats(row) for row in shown.values),
+            "",
+            shown.x_label,
+            FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
+            ends=shown.bar,
+            groups=tuple((group.label, group.size) for group in shown.groups),
+            named=shown.columns,
+            short_rows=tuple(str(feature.feature_id) for feature in features),
+            short_title=tr("id of the feature"),
+        )
 
     def numbers(self) -> Numbers:
         """Return a row for each feature, from top to bottom."""
@@ -274,28 +268,19 @@ class FeatureMapPlot(HeatMapPlot):
             Line(self.shown.columns[column]),
         ]
 
-    def click(self, at: QPointF) -> None:
-        """Pick the cell under the mouse."""
-        cell = self.hit_test(at)
-        if cell is not None:
-            self._pick(*self._at(cell))
+    def pick(self, cell: tuple[int, int]) -> None:
+        """Choose the cell, and with it its feature."""
+        self.select(*cell)
+        self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from cell to cell with the arrow keys."""
-        move = _MOVES.get(event.key())
-        if move is None or self.shown is None:
-            event.ignore()
-            return
-        row, column = self._at(self.chosen) if self.chosen is not None else (0, 0)
-        if self.chosen is not None:
-            row = int(np.clip(row + move[0], 0, len(self.features) - 1))
-            column = int(np.clip(column + move[1], 0, len(self.shown.columns) - 1))
-        self._pick(row, column)
-        event.accept()
-
-    def _pick(self, row: int, column: int) -> None:
-        self.select(len(self.features) - 1 - row, column)
-        self.inspected.emit(self.features[row].feature_id)
+    def step(self, right: int, down: int) -> bool:
+        """Move from cell to cell."""
+        if self.shown is None:
+            return False
+        rows, columns = self.values.shape
+        row, column = self.chosen or (rows - 1 + down, -right)
+        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        return True
 
     def _at(self, cell: tuple[int, int]) -> tuple[int, int]:
         """Return a cell with its row counted from the top, as the features are."""

@@ -1,13 +1,14 @@
-"""A value over two grids as colours: validation measure by λ and k."""
+"""A value over two grids as colours, validation measure by λ and k, with a bar that says which is which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.export.figures.values import (
@@ -16,11 +17,8 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
@@ -28,12 +26,59 @@ from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 
-_STEPS: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (1, 0),
-    Qt.Key.Key_Down: (-1, 0),
-}
+BAR = 10.0
+"""Width of the bar alone, in pixels."""
+
+_STOPS = 17
+_BESIDE = 5.0  # pixels between the bar and its numbers
+_LINE = 16.0  # pixels of a number's height
+
+
+@dataclass(frozen=True)
+class ColorBar:
+    """Where a bar is, and what is written at it.
+
+    Attributes
+    ----------
+    at : QRectF
+        Of the bar, its numbers not counted.
+    ticks : sequence of (float, str)
+        Shares of the height, from 0 at the bottom, and what is written there.
+    title : str
+        What the colours measure, above the bar; "" where that is said elsewhere.
+    """
+
+    at: QRectF
+    ticks: Sequence[tuple[float, str]]
+    title: str = ""
+
+
+def color_bar_width(texts: Sequence[str]) -> float:
+    """Return the width of a bar with these numbers, in pixels."""
+    metrics = QFontMetricsF(font(TINY))
+    return BAR + _BESIDE + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
+
+
+def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
+    """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
+    at = bar.at
+    gradient = QLinearGradient(at.bottomLeft(), at.topLeft())
+    for share, shade in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
+        gradient.setColorAt(float(share), QColor(*map(int, shade)))
+    painter.setPen(pen(colors.q("line"), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(at)
+    painter.setFont(font(TINY))
+    painter.setPen(colors.q("muted"))
+    aligned = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    room = at.height() / _LINE
+    for share, text in bar.ticks:
+        if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
+            y = at.bottom() - share * at.height()
+            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), aligned, text)
+    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), aligned, bar.title)
+
+
 _LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
 _LEAST_LABEL = 48.0  # pixels with which a label that is cut still says something
 LEAST_WITH_GAP = 6
@@ -45,31 +90,6 @@ _TITLE_HEIGHT = 18
 _LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
-
-
-def heat_figure(plot: HeatMapPlot) -> MapFigure:
-    """Return a map of two grids, its rows from the top."""
-    low, high = plot.color_range()
-    n = len(plot.row_labels)
-    texts = plot.bar_texts()
-    told = {tr("chosen"): plot.chosen, tr("best"): plot.best}
-    marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
-    return MapFigure(
-        NAME,
-        plot.axes.title,
-        "",
-        plot.row_labels[::-1],
-        plot.column_labels,
-        tuple(floats(row) for row in plot.values[::-1]),
-        plot.row_name(),
-        plot.axes.x_label or plot.names[1],
-        FigureAxis(plot.axes.title, low=low, high=high),
-        plot.decimals,
-        plot.written,
-        marked=tuple(dict.fromkeys(marks.values())),
-        mark_label=", ".join(marks),
-        ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
-    )
 
 
 class HeatMapPlot(Plot):
@@ -126,16 +146,6 @@ class HeatMapPlot(Plot):
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """How row and column are called."""
-        return self._names
-
-    @property
-    def decimals(self) -> int:
-        """Of the values as they are written."""
-        return self._decimals
 
     def set_names(self, row: str, column: str) -> None:
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
@@ -258,7 +268,29 @@ class HeatMapPlot(Plot):
         """Tell whether no cell has a value."""
         return not bool(np.isfinite(self.values).any())
 
-    figure = heat_figure
+    def figure(self) -> MapFigure:
+        """Return a map of two grids, its rows from the top."""
+        low, high = self.color_range()
+        n = len(self.row_labels)
+        texts = self.bar_texts()
+        told = {tr("chosen"): self.chosen, tr("best"): self.best}
+        marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
+        return MapFigure(
+            NAME,
+            self.axes.title,
+            "",
+            self.row_labels[::-1],
+            self.column_labels,
+            tuple(floats(row) for row in self.values[::-1]),
+            self.row_name(),
+            self.axes.x_label or self._names[1],
+            FigureAxis(self.axes.title, low=low, high=high),
+            self._decimals,
+            self.written,
+            marked=tuple(dict.fromkeys(marks.values())),
+            mark_label=", ".join(marks),
+            ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
+        )
 
     def numbers(self) -> Numbers:
         """Return one row per row of the map, from its first to its last, and one column per column."""
@@ -276,10 +308,9 @@ class HeatMapPlot(Plot):
         text = self.text_of(*cell) or tr("no value")
         return [Line(self._where(*cell), text, bold=True), Line(self.axes.title or tr("value"))]
 
-    def click(self, at: QPointF) -> None:
-        """Pick the cell under the mouse, if it has a value."""
-        cell = self.hit_test(at)
-        if cell is not None and np.isfinite(self.values[cell]):
+    def pick(self, cell: tuple[int, int]) -> None:
+        """Pick a cell, if it has a value."""
+        if np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
     def hit_test(self, at: QPointF) -> tuple[int, int] | None:
@@ -292,19 +323,14 @@ class HeatMapPlot(Plot):
         top = int(np.clip(np.searchsorted(ys, at.y(), "right") - 1, 0, self.values.shape[0] - 1))
         return self.values.shape[0] - 1 - top, column
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the chosen cell with the arrow keys."""
-        step = _STEPS.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
-        row, column = self.chosen or (0, 0)
-        if self.chosen is not None:
-            row = int(np.clip(row + step[0], 0, self.values.shape[0] - 1))
-            column = int(np.clip(column + step[1], 0, self.values.shape[1] - 1))
-        if np.isfinite(self.values[row, column]):
-            self.picked.emit(row, column)
-        event.accept()
+    def step(self, right: int, down: int) -> bool:
+        """Move the chosen cell; at first to the lower left one."""
+        if self.is_empty():
+            return False
+        rows, columns = self.values.shape
+        row, column = self.chosen or (down, -right)
+        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        return True
 
     def _where(self, row: int, column: int) -> str:
         """Return a cell in words."""
