@@ -20,7 +20,7 @@ from rankstudio.ui.plots.base import MOST_BARS, NAME, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LEAST_WIDTH = 21.0
@@ -149,7 +149,7 @@ class BarsPlot(Plot):
         return max(1.0, width - _SCALE - 2 * AIR)
 
     def is_empty(self) -> bool:
-        """Tell whether there are no candidates."""
+        """Return whether there are no candidates."""
         return not self.bars
 
     def figure(self) -> RowsFigure:
@@ -206,7 +206,7 @@ class BarsPlot(Plot):
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
-        """Say who won, the runner-up and the distance."""
+        """Return in words who won, the runner-up and the distance."""
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]
@@ -238,7 +238,7 @@ class BarsPlot(Plot):
             painter.setFont(font(TINY, bold=won))
             painter.setPen(colors.q("text" if won else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
+            painter.drawText(box, BELOW, str(bar.id))
         zero, area = frame.y_px(0.0), frame.area
         hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.setFont(font(SMALL))

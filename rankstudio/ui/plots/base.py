@@ -172,7 +172,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return (0.0, 1.0), (0.0, 1.0)
 
     def is_empty(self) -> bool:
-        """Tell whether there is nothing to show yet."""
+        """Return whether there is nothing to show yet."""
         raise NotImplementedError
 
     def numbers(self) -> Numbers:
@@ -203,7 +203,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return []
 
     def hover(self, at: QPointF | None) -> None:
-        """Say what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
+        """Show what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
         found = None if at is None else self.hit_test(at)
         if found != self.under_mouse:
             self.under_mouse = found
@@ -342,7 +342,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.hover(event.position())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that the mouse has left."""
+        """Take the box with values away."""
         super().leaveEvent(event)
         self.hover(None)
 

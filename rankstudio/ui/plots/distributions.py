@@ -25,7 +25,7 @@ from rankstudio.ui.plots.layers import Frame, hairline, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, LEFT, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
@@ -130,11 +130,11 @@ class DensityPlot(Plot):
         return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
 
     def is_empty(self) -> bool:
-        """Tell whether there is no density."""
+        """Return whether there is no density."""
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Say where each class has most of its values, and how many of them are 0."""
+        """Return in words where each class has most of its values, and how many of them are 0."""
         shown = [d for d in self.densities if d.xs.size]
         told = [
             tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
@@ -179,7 +179,7 @@ class DensityPlot(Plot):
         return frame.x_at(at.x()) if frame.area.contains(at) else None
 
     def readout(self, x: float) -> list[Line]:
-        """Say the densities at a value."""
+        """Return the densities at a value."""
         if x == _ZEROS:
             looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
             shares = [
@@ -243,7 +243,7 @@ class DensityPlot(Plot):
         )
         painter.setPen(colors.q("muted"))
         below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
-        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, tr("zeros"))
+        painter.drawText(below, BELOW, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw which line is which class, above the curves, in as many lines as the width asks for."""
@@ -260,7 +260,7 @@ class DensityPlot(Plot):
             painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
             painter.setPen(colors.q("text"))
             box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, density.label)
+            painter.drawText(box, LEFT, density.label)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""
@@ -319,7 +319,7 @@ class HistogramPlot(Plot):
         self.mark_dirty()
 
     def summary(self) -> str:
-        """Say how many numbers there are, and between which most of them lie."""
+        """Return in words how many numbers there are, and between which most of them lie."""
         most, wide = int(self.counts.argmax()), self.width_of_bins
         first = int(self.starts[most])
         where = (
@@ -333,7 +333,7 @@ class HistogramPlot(Plot):
         )
 
     def is_empty(self) -> bool:
-        """Tell whether there are no numbers."""
+        """Return whether there are no numbers."""
         return self.starts.size == 0
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -380,7 +380,7 @@ class HistogramPlot(Plot):
         return min(number, self.counts.size - 1)
 
     def readout(self, number: int) -> list[Line]:
-        """Say the count of a bin."""
+        """Return the count of a bin."""
         first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
         return [Line(span, f"{int(self.counts[number]):,}", bold=True), Line(self.axes.title)]

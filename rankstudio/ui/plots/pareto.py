@@ -142,7 +142,7 @@ class ParetoPlot(Plot):
         return (low - 0.5, high + 0.5), readable_range(ys, np.array(kept))
 
     def is_empty(self) -> bool:
-        """Tell whether there is no model."""
+        """Return whether there is no model."""
         return not self.spots
 
     def figure(self) -> CurvesFigure:
@@ -193,7 +193,7 @@ class ParetoPlot(Plot):
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Say what a marker is."""
+        """Return what a marker is."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
@@ -235,7 +235,7 @@ class ParetoPlot(Plot):
         return names.get(position, "")
 
     def summary(self) -> str:
-        """Say which model is best, and which is suggested."""
+        """Return in words which model is best, and which is suggested."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
         told = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}

@@ -271,7 +271,7 @@ class CurvesPanel(Panel):
             plot.redraw()
 
     def set_measured(self, measured: bool, left_out: bool = False) -> None:
-        """Say whether the data have a validation part; without one there is nothing to draw of it.
+        """Take whether the data have a validation part; without one there is nothing to draw of it.
 
         ``left_out`` says that left-out training queries are measured: they are drawn then where there is no
         such part, else beside it.
@@ -440,7 +440,7 @@ class CurvesPanel(Panel):
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
     def _explain(self) -> None:
-        """Say in the caption how to use the curves, once there is one."""
+        """Show in the caption how to use the curves, once there is one."""
         if not self.caption():
             self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
 

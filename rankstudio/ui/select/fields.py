@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, p
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.fonts import LEFT, RIGHT, scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
@@ -140,7 +140,7 @@ class Field(QWidget):
         self._refresh()
 
     def commit(self) -> bool:
-        """Take what stands in the editor, as leaving it would; tell whether it is valid."""
+        """Take what stands in the editor, as leaving it would; return whether it is valid."""
         return not self.has_error
 
     @Slot(object)
@@ -237,7 +237,7 @@ class HintedLineEdit(QLineEdit):
             painter = QPainter(self)
             painter.setPen(self.palette().placeholderText().color())
             place = self.rect().adjusted(10, 0, -10, 0)
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._hint)
+            painter.drawText(place, RIGHT, self._hint)
 
 
 class TypedField(Field):
@@ -346,11 +346,11 @@ class ChoiceField(Field):
 
 
 class EditableField(TypedField):
-    """One of the usual values, or any other, typed."""
+    """One of the usual values, those of a measure unless others are given, or any other, typed."""
 
     editor: QComboBox
 
-    def __init__(self, theme: Theme, parameter: Parameter, usual: Sequence[str]) -> None:
+    def __init__(self, theme: Theme, parameter: Parameter, usual: Sequence[str] = USUAL) -> None:
         super().__init__(theme, parameter, choice_box(tuple((name, name) for name in usual)))
         self.editor.setEditable(True)
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
@@ -368,11 +368,6 @@ class EditableField(TypedField):
     def show_value(self) -> None:
         """Write the value, or several."""
         self.editor.setCurrentText(self.written())
-
-
-def measure_field(theme: Theme, parameter: Parameter) -> EditableField:
-    """Return a field for a measure."""
-    return EditableField(theme, parameter, USUAL)
 
 
 class ChoicesField(ChoiceField):
@@ -482,7 +477,7 @@ class ProtocolField(EditableField):
             self._refresh()
 
     def refuse(self, why: str) -> None:
-        """Say that the data cannot be divided so, which no other text in the box would mend."""
+        """Show that the data cannot be divided so, which no other text in the box would mend."""
         self.show_error(why)
         self._refused = True
 
@@ -559,16 +554,15 @@ class Chip(QFrame):
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         metrics = self.fontMetrics()
         number = f"{self.feature_id}"
         place = self.rect().adjusted(8, 0, -26, 0)
         painter.setPen(colors.q("muted"))
-        painter.drawText(place, left, number)
+        painter.drawText(place, LEFT, number)
         place.setLeft(place.left() + metrics.horizontalAdvance(number + "  "))
         painter.setPen(colors.q("text"))
         painter.drawText(
-            place, left, metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, place.width())
+            place, LEFT, metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, place.width())
         )
 
     @Slot()
@@ -605,7 +599,7 @@ class FeaturesField(Field):
         self._refresh()
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Say which features there are, for completion, names and checks."""
+        """Take the features of the data, for completion, names and checks."""
         self._names = {int(i): name for i, name in zip(ids, names, strict=True)}
         self._known.setStringList([f"{i} {name}" for i, name in self._names.items()])
         self.show_value()

@@ -109,7 +109,7 @@ class HeatView(QWidget):
         return self._views[at][0] if 0 <= at < len(self._views) else None
 
     def left_out(self) -> bool:
-        """Tell whether left-out queries are shown, and not the validation part."""
+        """Return whether left-out queries are shown, and not the validation part."""
         return self._left_out and self.of.currentIndex() == 1
 
     def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
@@ -164,7 +164,7 @@ class HeatView(QWidget):
         self._caption.setText(" · ".join(filter(None, (most, act))))
 
     def explain(self, why: str) -> None:
-        """Say why there are no values, else what to do."""
+        """Show why there are no values, else what to do."""
         sizes = self.view() in (SIZES, None)
         self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
         self.plot.redraw()
@@ -232,7 +232,7 @@ class HeatController(QObject):
         self.panel.viewChanged.connect(self.draw)
 
     def arrange(self, plan: Plan, measured: bool) -> bool:
-        """Offer the maps that there are of a plan, and tell whether there are any.
+        """Offer the maps that there are of a plan, and return whether there are any.
 
         ``measured`` says whether there is a validation part.
         """

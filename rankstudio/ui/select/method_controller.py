@@ -92,7 +92,7 @@ class MethodController(QObject):
             self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
 
     def _given_validates(self) -> bool:
-        """Tell whether the folds of the data's own files validate, as far as is known."""
+        """Return whether the folds of the data's own files validate, as far as is known."""
         return self._validating.get(self._session.plan.data, True)
 
     @Slot()
@@ -146,13 +146,13 @@ class FoldHint(QObject):
         session.planChanged.connect(self._update)
 
     def say_opened(self, notice: Notices) -> None:
-        """Say it of data that have just been opened, where no bar that says so is seen."""
+        """Show it for data that have just been opened, where no bar that says so is seen."""
         if self._said and not any(bar.isVisible() for bars in self._bars.values() for bar in bars):
             self._say(notice)
 
     @Slot()
     def _update(self) -> None:
-        """Say what the data lack by now; a bar that was closed stays so until something else is lacking."""
+        """Show what the data lack by now; a bar that was closed stays so until something else is lacking."""
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()

@@ -94,12 +94,12 @@ class MemoryForecast(QObject):
 
 
 def _large(dataset: FoldedDataset) -> bool:
-    """Tell whether data are worth a word."""
+    """Return whether data are worth a word."""
     return dataset.from_disk or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
 
 
 def _divided(plan: Plan, dataset: FoldedDataset) -> bool:
-    """Tell whether data have the folds of a plan by now."""
+    """Return whether data have the folds of a plan by now."""
     return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
 
 

@@ -25,7 +25,6 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
-from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_map import HeatController
@@ -130,7 +129,7 @@ class RunController(Controller):
 
     @Slot(str)
     def show_preparation(self, sentence: str) -> None:
-        """Say in the empty curves what is compiled; "" takes it away."""
+        """Show in the empty curves what is compiled; "" takes it away."""
         self._preparation = sentence
         self._explain()
 
@@ -149,13 +148,13 @@ class RunController(Controller):
         """Follow a run that goes on, and take away what it had begun: those steps come again."""
         if record.state is RunState.QUEUED:
             self._follow_first(record)
-            if record is self._record:
+            if record is self._paths.record:
                 self.rebuild()
 
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        shown, record = self._current.shown, self._record
+        shown, record = self._current.shown, self._paths.record
         self._newest = None
         if shown.dataset is None:
             return
@@ -209,12 +208,8 @@ class RunController(Controller):
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
-        found = smallest_model(model, self._record)
-        if found is None:
-            self.curves.show_smallest(None)
-            return
-        mark = SmallestMark(model.key, found.x_value, found.difference, found.p)
-        self.curves.show_smallest(mark, found.best)
+        mark, best = smallest_model(model, self._paths.record) or (None, 0)
+        self.curves.show_smallest(mark, best)
 
     @Slot()
     def _show_left_out(self) -> None:
@@ -233,7 +228,7 @@ class RunController(Controller):
         if self._left_out.growing is None:
             return
         combination, whole = self._left_out.growing
-        record, model = self._record, self._current.model
+        record, model = self._paths.record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
         if record is not None:
@@ -252,7 +247,7 @@ class RunController(Controller):
         if self._heat_is_old:
             self._draw_heat()
         event, self._newest = self._newest, None
-        record = self._record
+        record = self._paths.record
         if event is None or record is None or record.state.ended or self._current.model is not None:
             return
         unit = event.unit
@@ -261,14 +256,6 @@ class RunController(Controller):
         if path is not None:
             self.grown.emit(path, self._current.shown.plan.groups)
 
-    @property
-    def _record(self) -> RunRecord | None:
-        return self._paths.record
-
-    @property
-    def _fold(self) -> int | None:
-        return self._paths.fold
-
     def _draw_heat(self) -> None:
         self._heat_is_old = False
         self._heat.draw()
@@ -276,14 +263,14 @@ class RunController(Controller):
     def _data_label(self, dataset: FoldedDataset) -> str:
         if len(dataset.folds) == 1:
             return dataset.name
-        fold = self._fold
+        fold = self._paths.fold
         if fold:
             return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
         return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
-        fold = self._fold
+        fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
             if mean is not None:
@@ -313,7 +300,7 @@ class RunController(Controller):
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         """Draw what has been measured anew of the run that is shown."""
-        record = self._record
+        record = self._paths.record
         if record is None or record not in records:
             return
         for combination in range(len(record.combinations)):
@@ -333,8 +320,8 @@ class RunController(Controller):
     @Slot()
     def _mark_mean(self) -> None:
         """Mark the chosen combination while all folds are looked at, with the band of its folds."""
-        record, choice = self._record, self._session.choice
-        if self._fold is not None or record is None or choice.values is None:
+        record, choice = self._paths.record, self._session.choice
+        if self._paths.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
         mean = self._paths.mean(record, combination) if combination is not None else None
@@ -350,7 +337,7 @@ class RunController(Controller):
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
         known = self._measured.view(record).baselines
-        baseline = known.get(self._fold) if self._fold is not None else None
+        baseline = known.get(self._paths.fold) if self._paths.fold is not None else None
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
@@ -370,9 +357,9 @@ class RunController(Controller):
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
         """Let the curves grow with a run."""
-        if record is not self._record:
+        if record is not self._paths.record:
             return
-        fold = self._fold
+        fold = self._paths.fold
         match event:
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
@@ -391,7 +378,7 @@ class RunController(Controller):
     @Slot(object, int)
     def _pick(self, key: object, k: int) -> None:
         self.stop_following()
-        record, model = self._record, self._current.model
+        record, model = self._paths.record, self._current.model
         if isinstance(key, int) and record is not None:
             self._session.select(record.combinations[key], k)
         elif model is not None:
@@ -402,7 +389,7 @@ class RunController(Controller):
         """Show another measure, or the same by another convention."""
         self._explain()
         self.curves.set_measure(self._session.measure)
-        record = self._record
+        record = self._paths.record
         if record is None:
             self._draw_heat()
             self.mark()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
@@ -18,6 +18,7 @@ from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 
 
 class ShownPaths:
@@ -105,38 +106,20 @@ class ShownPaths:
         return average_paths(paths) if paths else None
 
 
-@dataclass(frozen=True)
-class SmallestModel:
-    """Where on its path it stands, and how it differs from the best one.
+def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
+    """Return the smallest model of a chosen model's path, and where the best one is.
 
-    Attributes
-    ----------
-    x_value, best : int
-        Of it and of the best model: how many features, or which round.
-    difference, p : float
-        Its measure less that of the best, and the p of that difference.
-    """
-
-    x_value: int
-    best: int
-    difference: float
-    p: float
-
-
-def smallest_model(model: SelectedModel, record: RunRecord | None) -> SmallestModel | None:
-    """Return the smallest model of a chosen model's path; None where the best one is it, or nothing tested.
-
-    What chooses decides: where another measure is only looked at, that of the run.
+    None where the best one is it, or nothing is tested. What chooses decides: where another measure is only
+    looked at, that of the run.
     """
     plan, path = _tested(model, record)
     smallest = smallest_position(plan, path)
     best = None if smallest is None else best_position(plan, path)
     if smallest is None or best is None or path.sizes[smallest] == path.sizes[best]:
         return None
-    values, p = path.validation[plan.select_by], path.p_values[plan.select_by]
-    x = path.x_values
+    values, p, x = path.validation[plan.select_by], path.p_values[plan.select_by], path.x_values
     difference = float(values[smallest] - values[best])
-    return SmallestModel(int(x[smallest]), int(x[best]), difference, float(p[smallest]))
+    return SmallestMark(model.key, int(x[smallest]), difference, float(p[smallest])), int(x[best])
 
 
 def _tested(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:

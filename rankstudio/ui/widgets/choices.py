@@ -50,7 +50,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.fonts import BASE, font
+from rankstudio.ui.style.fonts import BASE, LEFT, font
 from rankstudio.ui.style.number_format import power, power_and_value
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.layout import fill, named
@@ -184,7 +184,7 @@ class Segmented(QWidget):
 
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:
-        """Tell what the user chose."""
+        """Emit what the user chose."""
         self._keep_one_tab_stop()
         self.chosen.emit(self._values[self._group.id(button)])
 
@@ -331,7 +331,7 @@ class LambdaSlider(QWidget):
 
     @Slot()
     def _on_value(self) -> None:
-        """Tell where the user moved to."""
+        """Emit where the user moved to."""
         self._show()
         self.moved.emit(self.value())
 
@@ -416,15 +416,14 @@ class _NotedDelegate(QStyledItemDelegate):
         muted = QColor(text)
         muted.setAlphaF(_MUTED)
         enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.save()
         painter.setFont(item.font)
         painter.setPen(text if enabled else muted)
-        painter.drawText(above, left, name)
+        painter.drawText(above, LEFT, name)
         painter.setFont(small)
         painter.setPen(muted)
         mode = Qt.TextElideMode.ElideRight
-        painter.drawText(below, left, painter.fontMetrics().elidedText(note, mode, below.width()))
+        painter.drawText(below, LEFT, painter.fontMetrics().elidedText(note, mode, below.width()))
         painter.restore()
 
 
@@ -469,7 +468,7 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 def set_notes(
     box: QComboBox, lacking: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Say in the list what is to be known of some choices, below each.
+    """Show in the list what is to be known of some choices, below each.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import SMALL, font, scaled
+from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
@@ -94,7 +94,7 @@ class KeyValue(QWidget):
 
 
 def _differ_in_value(one: Fact, other: Fact) -> bool:
-    """Tell whether two facts look the same but for their values' texts."""
+    """Return whether two facts look the same but for their values' texts."""
     return bool(one.value) == bool(other.value) and replace(one, value=other.value) == other
 
 
@@ -106,7 +106,7 @@ class _Value(QWidget):
         named(self, tip=row.tooltip)
         self.label = PlainLabel(row.value) if row.wraps else ElidedLabel(row.value)
         self.label.setWordWrap(row.wraps)
-        self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.label.setAlignment(RIGHT)
         policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
         line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
@@ -176,10 +176,9 @@ class BarRows(QWidget):
     ) -> None:
         """Draw one row."""
         colors = self._theme.colors
-        middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(colors.q("muted"))
-        painter.drawText(row, Qt.AlignmentFlag.AlignLeft | middle, text)
-        painter.drawText(row, Qt.AlignmentFlag.AlignRight | middle, f"{count:,}")
+        painter.drawText(row, LEFT, text)
+        painter.drawText(row, RIGHT, f"{count:,}")
         bar = QRectF(track.left(), track.center().y() - _BAR / 2 + 0.5, track.width(), _BAR)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))

@@ -33,7 +33,30 @@ _MOST = 3  # messages at once
 _WIDTH = 720  # pixels, of what lies over a page
 
 
-class Notice(QWidget):
+class ClosedByEscape(QWidget):
+    """Esc, which stops runs elsewhere, closes it where the keyboard is in it."""
+
+    def dismiss(self) -> None:
+        """Close it."""
+        raise NotImplementedError
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc from the shortcuts of the window."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close it on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+
+class Notice(ClosedByEscape):
     """A bar with an icon, a text that wraps and can be selected, perhaps an action, and a way to close it.
 
     It is hidden until it has something to say.
@@ -124,21 +147,6 @@ class Notice(QWidget):
     def _on_action(self) -> None:
         if self._act is not None:
             self._act()
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Esc, which stops runs, for closing the message where the keyboard is in it."""
-        asked = event.type() == QEvent.Type.ShortcutOverride
-        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.dismiss()
-        else:
-            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar: a tinted card in the colour of its level."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.style import icons
+from rankstudio.ui.style.fonts import RIGHT
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
@@ -90,12 +91,12 @@ class _Header(QFrame):
     menuAsked = Signal(QPoint)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Tell where."""
+        """Ask for a menu."""
         event.accept()
         self.menuAsked.emit(event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Tell of it."""
+        """Ask for more room, or less."""
         event.accept()
         self.doubleClicked.emit()
 
@@ -135,7 +136,7 @@ class Panel(QFrame):
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(ElidedLabel(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
-        self._caption.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._caption.setAlignment(RIGHT)
         self.tools = fill(QHBoxLayout(), spacing=2)
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
         # The hairline stays free, and so do the lower corners, which a child would otherwise square off.

@@ -52,10 +52,11 @@ from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import BASE, SMALL, font, scaled
+from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
+    FLAGS,
     FORMATS,
     MISSING,
     PAD,
@@ -144,15 +145,8 @@ _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44
 _BAR = 7.0
-# Flags are combined once: Python takes a microsecond each time, and a table has hundreds of cells.
 _SELECTED = QStyle.StateFlag.State_Selected.value
 _FOCUSED = QStyle.StateFlag.State_HasFocus.value
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter
-_FLAGS = {
-    "left": Qt.AlignmentFlag.AlignLeft | _MIDDLE,
-    "right": Qt.AlignmentFlag.AlignRight | _MIDDLE,
-    "center": Qt.AlignmentFlag.AlignHCenter | _MIDDLE,
-}
 
 
 class TableView(QTableView):
@@ -334,7 +328,7 @@ class TableView(QTableView):
                 return
 
     def shows_focus(self) -> bool:
-        """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
+        """Return whether the keyboard came here by the keyboard, so that a ring is due."""
         return self._focus_shown
 
     # Qt
@@ -410,7 +404,7 @@ class TableView(QTableView):
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
-            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+            flags = BELOW | Qt.TextFlag.TextWordWrap
             painter.drawText(box, flags, self.placeholder)
             painter.end()
 
@@ -492,13 +486,13 @@ class TableView(QTableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Tell which row the user moved to."""
+        """Emit which row the user moved to."""
         if not self._quiet and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
-        """Tell which cell was clicked."""
+        """Emit which cell was clicked."""
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
 
@@ -593,7 +587,7 @@ class Cells(QStyledItemDelegate):
         # Names of features differ in their ends: "Covered query term number of title".
         cut = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
         text = painter.fontMetrics().elidedText(text, cut, room.width())
-        painter.drawText(room, _FLAGS[column.align], text)
+        painter.drawText(room, FLAGS[column.align], text)
         if marked:
             at = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(at, rect.center().y() + 1))
@@ -654,7 +648,7 @@ class Cells(QStyledItemDelegate):
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
-        """Tell whether there is a weight, and room for its bar beside its number."""
+        """Return whether there is a weight, and room for its bar beside its number."""
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 

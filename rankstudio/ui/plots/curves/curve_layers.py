@@ -16,7 +16,7 @@ from rankstudio.ui.plots.curves.curve_set import REFERENCE_DASH, Band, Curve, Cu
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
 # One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
 # the curves that step back are mixed with the ground, not made translucent.
@@ -266,7 +266,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 
 
 def _dots(px: Floats, py: Floats) -> Bools:
-    """Tell which points are drawn as points: all where they are few, else those without a neighbour."""
+    """Return which points are drawn as points: all where they are few, else those without a neighbour."""
     seen = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
         return seen
@@ -294,7 +294,7 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     width = metrics.horizontalAdvance(text) + 1
     box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
     painter.setPen(colors.q("muted"))
-    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    painter.drawText(box, LEFT, text)
     left = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
     painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
@@ -316,7 +316,7 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
     painter.setPen(colors.q("muted"))
     for at, line in enumerate(lines):
         box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, ground.width(), height)
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
+        painter.drawText(box, LEFT, line)
 
 
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:

@@ -208,7 +208,7 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def summary(self) -> str:
-        """Say where the curves are best, and what is chosen."""
+        """Return in words where the curves are best, and what is chosen."""
         return spoken(self.family, self.x_name, self.axes.title, least=self.best_is_least)
 
     def x_said(self, x: float) -> str:
@@ -224,7 +224,7 @@ class CurvesPlot(Plot):
     # Plot
 
     def is_empty(self) -> bool:
-        """Tell whether no curve and no band has a point."""
+        """Return whether no curve and no band has a point."""
         return self.family.is_empty()
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -433,7 +433,7 @@ class CurvesPlot(Plot):
         return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), most) + beside
 
     def _say(self) -> None:
-        """Say in the box what the cursor is at by now, here or on a linked plot; else the note."""
+        """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
         x, at = self.cursor, self._mouse
         if x is None:
             self._say_note()

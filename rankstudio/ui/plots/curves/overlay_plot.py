@@ -24,7 +24,7 @@ from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen, readable
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import LEFT, SMALL, font
 from rankstudio.ui.style.number_format import plain, signed
 from rankstudio.ui.style.theme import Theme
 
@@ -123,7 +123,7 @@ class OverlayPlot(Plot):
         return below_names(self, size, *self.ranges())
 
     def is_empty(self) -> bool:
-        """Tell whether there is no curve."""
+        """Return whether there is no curve."""
         return not self.curves
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -169,7 +169,7 @@ class OverlayPlot(Plot):
         return header, rows
 
     def readout(self, found: Point) -> list[Line]:
-        """Say what a point is."""
+        """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
         color, dash, _ = curve.look(self.theme.colors)
         lines = [
@@ -213,7 +213,7 @@ class OverlayPlot(Plot):
         return True
 
     def summary(self) -> str:
-        """Say where each curve is best, and what is chosen."""
+        """Return in words where each curve is best, and what is chosen."""
         said = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
@@ -322,7 +322,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         text = painter.fontMetrics().elidedText(
             _name(curve), Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
         )
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(room, LEFT, text)
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:

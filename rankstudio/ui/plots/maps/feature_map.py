@@ -31,7 +31,7 @@ from rankstudio.ui.plots.maps.heat_map import (
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
@@ -167,7 +167,7 @@ class FeatureMapPlot(HeatMapPlot):
             self.chosen = None
 
     def show_nothing(self, why: str) -> None:
-        """Say why there is no map."""
+        """Show why there is no map."""
         self.placeholder = why
         self.features, self.shown, self.chosen = (), None, None
         self.set_values(np.empty((0, 0)), (), ())
@@ -257,7 +257,7 @@ class FeatureMapPlot(HeatMapPlot):
         return ["feature", "name", *self.shown.columns], rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say feature, column and value of a cell."""
+        """Return feature, column and value of a cell."""
         row, column = self._at(cell)
         if self.shown is None:
             return []
@@ -287,7 +287,7 @@ class FeatureMapPlot(HeatMapPlot):
         return len(self.features) - 1 - cell[0], cell[1]
 
     def summary(self) -> str:
-        """Say what the map is of, or its chosen cell."""
+        """Return in words what the map is of, or its chosen cell."""
         if self.shown is None:
             return ""
         if self.chosen is None:
@@ -371,8 +371,7 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
         painter.drawLine(QPointF(edge - AIR + 3, y), QPointF(edge, middle))
         painter.setPen(colors.q("accent" if feature.feature_id == plot.marked else "text"))
         box = QRectF(0, y - 9, edge - AIR, 18)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(box, flags, plot.label_of(feature))
+        painter.drawText(box, RIGHT, plot.label_of(feature))
 
 
 def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -391,13 +390,11 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
             for column in range(begin, end, every):
                 middle = float(xs[column] + xs[column + 1]) / 2
                 box = QRectF(middle - 30, bottom + 2, 60, 16)
-                painter.drawText(
-                    box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, ticks[column]
-                )
+                painter.drawText(box, BELOW, ticks[column])
         bottom += TICKS_HEIGHT
     box = QRectF(0, bottom + 2, 2 * frame.area.center().x(), LABEL_HEIGHT)
     painter.setFont(font(SMALL))
-    painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, plot.shown.x_label)
+    painter.drawText(box, BELOW, plot.shown.x_label)
 
 
 def _draw_groups(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

@@ -21,7 +21,7 @@ from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, f
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
 from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
@@ -70,13 +70,12 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(at)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    aligned = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
     room = at.height() / _LINE
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
             y = at.bottom() - share * at.height()
-            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), aligned, text)
-    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), aligned, bar.title)
+            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text)
+    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), LEFT, bar.title)
 
 
 _LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
@@ -265,7 +264,7 @@ class HeatMapPlot(Plot):
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:
-        """Tell whether no cell has a value."""
+        """Return whether no cell has a value."""
         return not bool(np.isfinite(self.values).any())
 
     def figure(self) -> MapFigure:
@@ -304,7 +303,7 @@ class HeatMapPlot(Plot):
         return header, rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say the value of a cell."""
+        """Return the value of a cell."""
         text = self.text_of(*cell) or tr("no value")
         return [Line(self._where(*cell), text, bold=True), Line(self.axes.title or tr("value"))]
 
@@ -338,7 +337,7 @@ class HeatMapPlot(Plot):
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
-        """Say what the note says, else where the greatest value is, and the chosen cell."""
+        """Return what the note says, else in words where the greatest value is, and the chosen cell."""
         cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
         text = tr("{title}, best {row}") if self.best else tr("{title}, greatest {row}")
         greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
@@ -445,16 +444,14 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     for row in range(0, n_rows, every):
         top = n_rows - 1 - row
         box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())
         if box.width() > 1:
-            painter.drawText(box, flags, text)
+            painter.drawText(box, RIGHT, text)
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
         middle = (xs[column] + xs[column + 1]) / 2
         box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
-        flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
-        painter.drawText(box, flags, plot.column_labels[column])
+        painter.drawText(box, BELOW, plot.column_labels[column])
 
 
 def outline(
