@@ -28,9 +28,12 @@ KERNEL = {"regularization": (0.25, 1.0, 4.0), "gamma": (0.5, 2.0), "n_basis": 20
 NAME = "left-out queries, selected with them"
 
 
-def ran(window: MainWindow, **changes: Any) -> RunRecord:
+def ran(window: MainWindow, fold: int = 0, **changes: Any) -> RunRecord:
+    """Run a method, and look at one of its folds."""
     window.session.change("a method", **changes)
     finish(window)
+    if fold:
+        window.session.look_at(fold)
     settle(window)
     record = window.runs.shown
     assert record is not None and record.result is not None
@@ -64,9 +67,7 @@ def drawn(window: MainWindow) -> tuple[str, list[float]]:
 
 
 def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window: MainWindow) -> None:
-    record = ran(window, method="greedy-rankrls", parameters=GREEDY)
-    window.session.look_at(1)
-    settle(window)
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box, plot = box_of(window), window.sections.run.curves.validation_plot
     assert box.isVisible() and not box.isChecked() and box.text() == "Left-out queries"
     assert NAME not in plot.numbers()[0]
@@ -119,8 +120,7 @@ def test_over_all_folds_it_is_the_mean(window: MainWindow) -> None:
 
 
 def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow) -> None:
-    record = ran(window, method="greedy-rankrls", parameters=GREEDY)
-    window.session.look_at(1)
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.look_by("letor3")
     measured(window)
@@ -134,8 +134,7 @@ def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow)
 
 
 def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
-    record = ran(window, method="greedy-rankrls", parameters=GREEDY)
-    window.session.look_at(1)
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.select((1.0,), 2)
     wait_until(lambda: window.current.model is not None and window.current.model.key == "live")
@@ -147,8 +146,7 @@ def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
 
 
 def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow) -> None:
-    record = ran(window, method="kernel-rankrls", parameters=KERNEL)
-    window.session.look_at(1)
+    record = ran(window, 1, method="kernel-rankrls", parameters=KERNEL)
     heat = window.sections.run.heat
     assert heat.of.isHidden()
     asked(window)
@@ -186,9 +184,7 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
 
 
 def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: MainWindow) -> None:
-    first = ran(window, method="greedy-rankrls", parameters=GREEDY)
-    window.session.look_at(1)
-    settle(window)
+    first = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     left_out, box = window.models.left_out, box_of(window)
     box.click()
     assert left_out.share is not None
@@ -219,9 +215,7 @@ def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method
 
 
 def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindow) -> None:
-    record = ran(window, method="greedy-rankrls", parameters=GREEDY, select_by=MAP)
-    window.session.look_at(1)
-    settle(window)
+    record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY, select_by=MAP)
     assert not box_of(window).isVisible() and window.models.left_out.share is None
     at = record.folds[1].chosen.unit.position
     assert drawn(window)[1] == record.paths[1, at].validation[MAP].tolist()
@@ -338,8 +332,7 @@ def test_the_map_is_written_as_a_table(window: MainWindow, kernel: RunRecord, tm
 
 def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) -> None:
     grid = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
-    record = ran(window, method="greedy-rankrls", parameters=grid, select_by=MAP)
-    window.session.look_at(1)
+    record = ran(window, 1, method="greedy-rankrls", parameters=grid, select_by=MAP)
     chosen = record.folds[1].chosen
     plot = window.sections.run.curves.validation_plot
     plot.flush()

@@ -16,14 +16,19 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
 
 
+def finished(window: MainWindow) -> None:
+    """Run the method of the form, and look at the first fold."""
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+
+
 def done(tests: PermutationTests) -> bool:
     return not tests.busy and tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS
 
 
 def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     tests, curves = window.models.permutations, window.sections.run.curves
     plot, row = curves.criterion_plot, curves.chance
     model = window.current.model
@@ -72,9 +77,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
 
 
 def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     tests, row = window.models.permutations, window.sections.run.curves.chance
     window.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
@@ -90,9 +93,7 @@ def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
 
 def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) -> None:
     window.session.change("the method", method="rankrls", parameters={})
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     tests, row = window.models.permutations, window.sections.run.curves.chance
     window.commands["chance"].trigger()
     wait_until(lambda: done(tests))
@@ -111,9 +112,7 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
     # The form asks for another method than that of the run, whose curves and model are still seen.
     kernel = {"regularization": (0.5, 2.0), "gamma": (0.5, 2.0), "n_basis": 10}
     window.session.change("the method", method="kernel-rankrls", parameters=kernel)
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     window.session.change("the method", method="greedy-rankrls", parameters={})
     settle(window)
     row = window.sections.run.curves.chance
@@ -125,9 +124,7 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
 
 
 def test_the_window_answers_meanwhile(window: MainWindow, pytestconfig: pytest.Config) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     tests = window.models.permutations
     window.commands["chance"].trigger()
     turns = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event as Flag
 from threading import Semaphore
@@ -21,21 +21,25 @@ from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.style.theme import Theme
 
 
+def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]:
+    """Return what runs a plan, and waits after some of its events; no longer than 10 s each time."""
+
+    def run(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            yield event
+            wait(number, event)
+
+    return run
+
+
 def chips(window: MainWindow) -> list[str]:
     return [chip.text() for chip in window.sections.strip._waiting if chip.isVisible()]
 
 
 def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
     go = Flag()
-
-    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
-        """Run a plan, and wait in the middle of its first path."""
-        for number, event in enumerate(engine_run(plan, dataset, target)):
-            yield event
-            if number == 10:
-                go.wait(10)  # a failure above closes the window, which waits for its run
-
-    with open_window(theme, tmp_path / "config", folds, held) as window:
+    in_the_first_path = held(lambda number, _: number == 10 and go.wait(10))
+    with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
         strip = window.sections.strip
         assert strip._state.text() == "No run yet: choose a method and press Run."
         assert not strip._all.isEnabled()
@@ -79,15 +83,8 @@ def said(window: MainWindow) -> str:
 
 def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path, folds: Path) -> None:
     go = Semaphore(0)
-
-    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
-        """Run a plan, and wait at the beginning of each path."""
-        for event in engine_run(plan, dataset, target):
-            yield event
-            if isinstance(event, UnitStarted):
-                go.acquire(timeout=10)
-
-    with open_window(theme, tmp_path / "config", folds, held) as window:
+    at_each_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
         strip, session = window.sections.strip, window.session
         assert not strip.follow.isVisible()
         window.commands["run"].trigger()
@@ -122,15 +119,8 @@ def test_the_run_button_says_what_it_runs_and_resumes_what_was_stopped(
     theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path
 ) -> None:
     go = Semaphore(1)
-
-    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
-        """Run a plan, and wait at the beginning of the second path."""
-        for event in engine_run(plan, dataset, target):
-            if isinstance(event, UnitStarted):
-                go.acquire(timeout=10)
-            yield event
-
-    with open_window(theme, tmp_path / "config", folds, held) as window:
+    at_the_second_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, at_the_second_path) as window:
         assert said(window) == "Run 2 folds"
         window.session.change("editing", folds=(2,))
         assert said(window) == "Run fold 2"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
-from feature_table import COLUMNS, NAN, ROWS, Feature, click
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
@@ -16,9 +16,40 @@ from wording import naming
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, ProgressCell, TableView
+from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import is_missing
 from rankstudio.ui.widgets.table import PAD, Cells
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Feature:
+    id: int
+    name: str
+    weight: float
+    gain: float | None = None
+    pinned: bool = False
+
+
+ROWS = [
+    Feature(39, "LMIR.DIR of whole document", 0.24, 10.0),
+    Feature(7, "BM25 of title", -0.3123456789, 9.0, pinned=True),
+    Feature(25, "bm25, of anchor", NAN, None),
+    Feature(23, "LMIR.DIR of body", 0.1, 100.0),
+]
+COLUMNS = [
+    Column("dot", "", kind="dot", value=lambda row: Dot(row.id % 7), width=30),
+    Column("id", "id", align="right", tone="muted"),
+    Column("name", "feature", stretch=True, mark=lambda row: row.pinned, bold=lambda row: row.id == 39),
+    Column("weight", "weight", kind="weight"),
+    Column("gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"),
+]
+
+
+def click(table, row, column=2):
+    at = table.visualRect(table.model().index(row, column)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
 @pytest.fixture
@@ -262,13 +293,10 @@ def test_names_that_do_not_fit_are_told_apart_by_their_ends(theme, stage):
 
 def test_rows_are_29_pixels_and_names_are_there_for_screen_readers(table):
     assert table.rowHeight(0) == table.horizontalHeader().height() == 29
+    assert not table.tabKeyNavigation(), "Tab leaves the table"
     assert table.objectName() == "features-table"
     assert table.accessibleName() == "features table"
     assert table.model().headerData(4, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-
-
-def test_tab_leaves_the_table(table):
-    assert not table.tabKeyNavigation()
 
 
 def test_an_empty_table_says_what_will_be_here(theme, stage):
