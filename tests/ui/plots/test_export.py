@@ -180,18 +180,17 @@ def texts(path):
 
 
 @pytest.mark.parametrize(
-    ("n", "kind", "names"),
+    ("n", "names"),
     [
-        (11, "ordered", {"λ0 … λ10", "chosen: λ3, k = 4"}),
-        (3, "ordered", {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
-        (2, "category", {"λ0", "λ1", "chosen: λ0, k = 4"}),
-        (1, "ordered", {"λ0", "chosen: λ0, k = 4"}),
+        (11, {"λ0 … λ10", "chosen: λ3, k = 4"}),
+        (3, {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
+        (1, {"λ0", "chosen: λ0, k = 4"}),
     ],
 )
-def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, kind, names):
+def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, names):
     plot = CurvesPlot(theme, "validation MAP")
     plot.resize(460, 260)
-    plot.set_family(range(n), [f"λ{i}" for i in range(n)], kind=kind)
+    plot.set_family(range(n), [f"λ{i}" for i in range(n)])
     for key in range(n):
         plot.set_curve(key, KS, KS / 100 + key)
     plot.select(3 if n > 3 else 0, 4)

@@ -96,10 +96,9 @@ def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage
     assert told == ["no drawing today"]
 
 
-@pytest.mark.parametrize("kind", ["ordered", "category"])
-def test_a_family_without_curves_can_be_drawn(stage, theme, kind):
+def test_a_family_without_curves_can_be_drawn(stage, theme):
     plot = stage(CurvesPlot(theme, "validation MAP"))
-    plot.set_family((), (), kind=kind)
+    plot.set_family((), ())
     plot.flush()
     plot.grab()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from PySide6.QtGui import QColor
@@ -18,7 +17,6 @@ from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 
-CurveKind = Literal["ordered", "category"]
 Range = tuple[float, float]
 
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.
@@ -78,14 +76,6 @@ class Band:
         """What it is a band of."""
         return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
-    @classmethod
-    def of(
-        cls, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
-    ) -> Band:
-        """Make a band of any number sequences."""
-        made = [np.array(list(part), dtype=np.float64) for part in (xs, mean, low, high)]
-        return cls(*made)
-
     def at(self, x: float) -> tuple[float, float, float] | None:
         """Return mean, lower and upper end at x, or None where the band has no such point."""
         where = np.flatnonzero(self.xs == x)
@@ -129,11 +119,9 @@ class CurveSet:
     Parameters
     ----------
     keys : sequence of hashable
-        One a curve: an index of λ, a fold, a run.
+        One a curve, in their order: indices of λ.
     labels : sequence of str
         As the values are listed: "λ = 2⁶".
-    kind : {"ordered", "category"}
-        Whether the keys have an order (λ) or not (runs).
 
     Attributes
     ----------
@@ -147,10 +135,7 @@ class CurveSet:
         A level to compare the curves with, and its name.
     """
 
-    def __init__(
-        self, keys: Sequence[Hashable] = (), labels: Sequence[str] = (), kind: CurveKind = "ordered"
-    ) -> None:
-        self.kind = kind
+    def __init__(self, keys: Sequence[Hashable] = (), labels: Sequence[str] = ()) -> None:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
@@ -260,9 +245,6 @@ class CurveSet:
             key: (colors.q("text"), BESIDE_DASH) if curve.beside else (colors.q("accent"), ())
             for key, curve in self.curves.items()
         }
-        if self.kind == "category":
-            made = [palettes.category(colors, i) for i in range(n)]
-            return strokes | {key: (one.color, one.dash) for key, one in zip(self.given, made, strict=True)}
         shades = palettes.sequential(colors, n)
         dashes = [palettes.category(colors, i).dash if n <= _FEW else () for i in range(n)]
         return strokes | dict(zip(self.given, zip(shades, dashes, strict=True), strict=True))

@@ -29,7 +29,6 @@ from rankstudio.ui.plots.curves.curve_layers import (
 from rankstudio.ui.plots.curves.curve_set import (
     MOST_LINES,
     Band,
-    CurveKind,
     CurveSet,
     SmallestMark,
     fitting_ranges,
@@ -123,22 +122,19 @@ class CurvesPlot(Plot):
         keys: Sequence[Hashable],
         labels: Sequence[str],
         x_range: tuple[float, float] | None = None,
-        kind: CurveKind = "ordered",
     ) -> None:
         """Start a new family of curves, without points.
 
         Parameters
         ----------
         keys : sequence of hashable
-            One a curve, in order: indices of λ, folds, runs.
+            One a curve, in order: indices of λ.
         labels : sequence of str
             As long as ``keys``: "λ = 2⁶".
         x_range : tuple of float, optional
             First and last k to come, so that the axis stands still while the curves grow.
-        kind : {"ordered", "category"}
-            Viridis for an order (λ), Okabe-Ito with dashes for categories (runs, folds).
         """
-        self.family = CurveSet(keys, labels, kind)
+        self.family = CurveSet(keys, labels)
         self._fixed_x, self._scale = x_range, None
         self._zoomed = self._show_all = False
         self.clear()
@@ -168,7 +164,7 @@ class CurvesPlot(Plot):
         self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
     ) -> None:
         """Show a mean with an interval around it. All of one length."""
-        self.family.band = Band.of(xs, mean, low, high)
+        self.family.band = Band(*(np.array(list(part), float) for part in (xs, mean, low, high)))
         self.mark_dirty()
 
     def set_reference(self, y: float | None, label: str = "") -> None:
@@ -257,9 +253,7 @@ class CurvesPlot(Plot):
                 others.append(Series(*points, number=NEUTRAL))
             else:
                 at = every.index(key)
-                series.append(
-                    Series(*points, number=at, order=at / last if family.kind == "ordered" else None)
-                )
+                series.append(Series(*points, number=at, order=at / last))
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             others.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))

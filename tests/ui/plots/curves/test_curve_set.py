@@ -11,8 +11,8 @@ from rankstudio.ui.style.colors import DARK, LIGHT
 FRAME = Frame(QRectF(0, 0, 100, 100), QRectF(0, 0, 100, 100), (0.0, 10.0), (0.0, 10.0))
 
 
-def family(*curves, kind="ordered"):
-    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))], kind)
+def family(*curves):
+    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))])
     for key, ys in enumerate(curves):
         made[key].xs = [float(i + 1) for i in range(len(ys))]
         made[key].ys = list(ys)
@@ -56,14 +56,12 @@ def test_the_latest_value_at_an_x_counts():
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
-def test_an_ordered_family_is_solid_a_small_one_and_categories_are_dashed_too(colors):
+def test_a_family_is_solid_and_a_small_one_dashed_too(colors):
     many = family(*[[1.0]] * 11).strokes(colors)
     assert {dash for _, dash in many.values()} == {()}
     assert len({color.name() for color, _ in many.values()}) == 11
     few = family(*[[1.0]] * 3).strokes(colors)
     assert len({dash for _, dash in few.values()}) == 3
-    runs = family(*[[1.0]] * 6, kind="category").strokes(colors)
-    assert len({dash for _, dash in runs.values()}) == 6
 
 
 def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
@@ -100,7 +98,7 @@ def test_many_curves_are_counted_not_listed():
 
 def test_numbers_hold_every_point_and_the_band():
     made = family([0.5, float("nan")], [0.25])
-    made.band = Band.of([1, 3], [1, 2], [0, 1], [2, 3])
+    made.band = Band(*map(np.array, ([1, 3], [1, 2], [0, 1], [2, 3])))
     header, rows = numbers(made, "k")
     assert header == ["k", "curve 0", "curve 1", "mean", "low", "high"]
     assert rows[0] == [1, 0.5, 0.25, 1.0, 0.0, 2.0]

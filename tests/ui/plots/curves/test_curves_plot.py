@@ -198,7 +198,7 @@ def test_a_new_family_leaves_nothing_of_the_old(plot):
     plot.select(2, 4, ("note",))
     plot.set_band(KS, KS / 100, KS / 110, KS / 90)
     plot.hover(pixel(plot, 2, 9))
-    plot.set_family(["a"], ["A"], kind="category")
+    plot.set_family(["a"], ["A"])
     plot.flush()
     assert plot.is_empty() and plot.family.choice is None and plot.family.band is None and plot.box.isHidden()
     assert plot.numbers() == (["k", "A"], [])
