@@ -107,7 +107,7 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
         sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
     assert model is not None
-    assert plots["validation"].choice == (model.key, model.x_value)
+    assert plots["validation"].family.choice == (model.key, model.x_value)
 
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
