@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.widgets.disclosure import Disclosure
+from rankstudio.ui.widgets.panel import Disclosure
 
 
 def type_into(field, text):

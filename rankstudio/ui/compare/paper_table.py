@@ -42,7 +42,7 @@ from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.fonts import family
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:

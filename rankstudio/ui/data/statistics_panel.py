@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary
 from rankstudio.ui.data.described_features import NAME_WIDTH, DescribedFeature, feature_columns, giving_way
 from rankstudio.ui.language import tr, trn
-from rankstudio.ui.plots.histogram import HistogramPlot
+from rankstudio.ui.plots.distributions import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme

@@ -24,9 +24,9 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
-from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
+from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.widgets.table_texts import FORMATS
+from rankstudio.ui.widgets.columns import FORMATS
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart

@@ -13,9 +13,9 @@ from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities

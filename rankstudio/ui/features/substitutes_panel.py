@@ -24,8 +24,8 @@ from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.segmented import Segmented
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import Substitutes

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets import Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 SINGLE = 0

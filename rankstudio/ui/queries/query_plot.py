@@ -13,10 +13,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import hairline, pen
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -71,7 +69,7 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
-        self.add_layer(partial(draw_outline, self), 3.0, on_paper=False)
+        self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
         """Show other queries; None for none."""

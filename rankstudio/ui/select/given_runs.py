@@ -28,9 +28,9 @@ from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER, GI
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 _FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
 _WIDTH = 460

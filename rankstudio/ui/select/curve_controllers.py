@@ -1,11 +1,14 @@
-"""The slider over the curves and what it moves: the first grid of the plan."""
+"""What stands around the curves and works by itself: the slider and the permutation test."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.select.curve_controls import chance_sentence
+from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 from rankstudio.ui.widgets import LambdaSlider
 
 FINE = tuple(2.0 ** (step / 4) for step in range(-60, 61))
@@ -53,3 +56,50 @@ class SliderController(QObject):
         for one, value in zip(shown.plan.axes, self._current.values, strict=True):
             if one == axis:
                 self._slider.select(value)
+
+
+class ChanceController(QObject):
+    """Keeps band and sentence at what is known of the current model's path.
+
+    It has to be made after whoever draws the curves anew, which takes all bands away.
+
+    Parameters
+    ----------
+    current : CurrentModel
+        Which says when other curves are drawn.
+    tests : PermutationTests
+    curves : CurvesPanel
+    """
+
+    def __init__(
+        self,
+        current: CurrentModel,
+        tests: PermutationTests,
+        curves: CurvesPanel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._current, self._tests, self._curves = current, tests, curves
+        curves.chance.asked.connect(tests.toggle)
+        for signal in (current.changed, tests.changed, tests.grew):
+            signal.connect(self.show)
+
+    @Slot()
+    def show(self) -> None:
+        """Show what is known."""
+        model, band, row = self._current.model, self._tests.band, self._curves.chance
+        row.setVisible(self._tests.possible)
+        if model is None or not self._tests.possible:
+            self._curves.set_permuted((), None)
+            return
+        sentence = ""
+        growing, preferred = self._tests.growing, bool(model.plan.preferences)
+        if band is not None:
+            position = min(model.position, band.observed.size - 1)
+            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
+            sentence = chance_sentence(
+                band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
+            )
+        self._curves.set_permuted(model.path.x_values, band)
+        whole = band is not None and band.n_permutations >= N_PERMUTATIONS
+        row.show_state(sentence, growing=growing, whole=whole, preferred=preferred)

@@ -1,4 +1,4 @@
-"""Where a feature's values lie, by relevance class: filled curves that overlap readably."""
+"""Distributions: where a feature's values lie, by relevance class, and how often whole numbers occur."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from math import isnan
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     FigureAxis,
@@ -19,14 +20,12 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import hairline, pen
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.layers import Frame, hairline, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, LEFT, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
@@ -59,19 +58,6 @@ class Density:
     zeros: float = float("nan")
 
 
-def density_figure(plot: DensityPlot) -> CurvesFigure:
-    """Return densities by class; of a class with zeros the name says how many."""
-    series = []
-    for at, one in enumerate(plot.densities):
-        label = one.label
-        if not isnan(one.zeros):
-            label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * one.zeros)
-        series.append(Series(label, floats(one.xs), floats(one.ys), kind="area", number=at))
-    title = plot.subject or plot.accessibleName()
-    x = FigureAxis(tr("value of {feature}").format(feature=plot.subject) if plot.subject else tr("value"))
-    return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
-
-
 class DensityPlot(Plot):
     """A few densities over one axis, told apart by colour and dash, with a legend.
 
@@ -91,7 +77,7 @@ class DensityPlot(Plot):
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_zeros, 0.0, clipped=False)
         self.add_layer(self._draw_legend, 2.0, clipped=False)
-        self.add_layer(self._draw_cursor, 1.0, on_paper=False)
+        self.add_layer(self._draw_cursor, 1.0)
 
     def set_densities(self, densities: Sequence[Density]) -> None:
         """Show other densities, in the order of their classes."""
@@ -144,11 +130,11 @@ class DensityPlot(Plot):
         return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
 
     def is_empty(self) -> bool:
-        """Tell whether there is no density."""
+        """Return whether there is no density."""
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Say where each class has most of its values, and how many of them are 0."""
+        """Return in words where each class has most of its values, and how many of them are 0."""
         shown = [d for d in self.densities if d.xs.size]
         told = [
             tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
@@ -162,7 +148,17 @@ class DensityPlot(Plot):
             ]
         )
 
-    figure = density_figure
+    def figure(self) -> CurvesFigure:
+        """Return densities by class; of a class with zeros the name says how many."""
+        series = []
+        for at, one in enumerate(self.densities):
+            label = one.label
+            if not isnan(one.zeros):
+                label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * one.zeros)
+            series.append(Series(label, floats(one.xs), floats(one.ys), kind="area", number=at))
+        title = self.subject or self.accessibleName()
+        x = FigureAxis(tr("value of {feature}").format(feature=self.subject) if self.subject else tr("value"))
+        return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point, and a row with the share of zeros."""
@@ -183,7 +179,7 @@ class DensityPlot(Plot):
         return frame.x_at(at.x()) if frame.area.contains(at) else None
 
     def readout(self, x: float) -> list[Line]:
-        """Say the densities at a value."""
+        """Return the densities at a value."""
         if x == _ZEROS:
             looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
             shares = [
@@ -247,7 +243,7 @@ class DensityPlot(Plot):
         )
         painter.setPen(colors.q("muted"))
         below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
-        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, tr("zeros"))
+        painter.drawText(below, BELOW, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw which line is which class, above the curves, in as many lines as the width asks for."""
@@ -264,7 +260,7 @@ class DensityPlot(Plot):
             painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
             painter.setPen(colors.q("text"))
             box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, density.label)
+            painter.drawText(box, LEFT, density.label)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""
@@ -279,3 +275,120 @@ def percent(share: float) -> str:
     if 0 < share < 0.005:
         return tr("under 1 %")
     return f"{100 * share:.0f} %"
+
+
+MOST_BINS = 40
+
+
+class HistogramPlot(Plot):
+    """Bars over bins of whole numbers, all of one width.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+        What is counted: "queries".
+    x_label : str
+        What the numbers are: "documents in the query".
+    """
+
+    def __init__(self, theme: Theme, title: str, x_label: str) -> None:
+        self.starts: Ints = np.zeros(0, dtype=np.int64)
+        self.counts: Ints = np.zeros(0, dtype=np.int64)
+        self.width_of_bins = 1
+        super().__init__(theme, Axes(title, x_label, integer_x=True))
+        self.add_layer(self._draw, 0.0)
+
+    def set_numbers(self, numbers: ArrayLike) -> None:
+        """Show how often numbers occur.
+
+        Parameters
+        ----------
+        numbers : array of int, shape (N,)
+        """
+        values = np.asarray(numbers, dtype=np.int64)
+        if values.size == 0:
+            self.starts = self.counts = np.zeros(0, dtype=np.int64)
+        else:
+            low, high = int(values.min()), int(values.max())
+            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)
+            first = low // width * width
+            self.counts = np.bincount((values - first) // width)
+            self.starts = first + width * np.arange(self.counts.size)
+        self.under_mouse = None
+        self.mark_dirty()
+
+    def summary(self) -> str:
+        """Return in words how many numbers there are, and between which most of them lie."""
+        most, wide = int(self.counts.argmax()), self.width_of_bins
+        first = int(self.starts[most])
+        where = (
+            f"{first}"
+            if wide == 1
+            else tr("{first} to {first_2}").format(first=first, first_2=first + wide - 1)
+        )
+        said = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
+        return tr("{said}, most often {where} {x_label} ({counts})").format(
+            said=said, where=where, x_label=self.axes.x_label, counts=int(self.counts[most])
+        )
+
+    def is_empty(self) -> bool:
+        """Return whether there are no numbers."""
+        return self.starts.size == 0
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the range of the bins, and from zero to a little over the longest bar."""
+        if self.is_empty():
+            return (0.0, 1.0), (0.0, 1.0)
+        # A bin of the one number 7 lies around 7; a bin of 0 to 9 begins at 0.
+        shift = 0.5 if self.width_of_bins == 1 else 0.0
+        low = float(self.starts[0]) - shift
+        return (low, low + self.width_of_bins * self.starts.size), (0.0, float(self.counts.max()) * 1.05)
+
+    def figure(self) -> CurvesFigure:
+        """Return how often numbers occur, a bar a bin."""
+        half = (self.width_of_bins - 1) / 2
+        x, y = tuple(float(start) + half for start in self.starts), floats(self.counts)
+        axes = FigureAxis(self.axes.x_label, whole=True), FigureAxis(self.axes.title, whole=True, low=0.0)
+        return CurvesFigure(NAME, self.axes.title, "", *axes, (Series("", x, y, kind="bars"),))
+
+    def numbers(self) -> Numbers:
+        """Return first and last number of each bin, and how often they occur."""
+        last = self.starts + self.width_of_bins - 1
+        rows = zip(self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True)
+        return ["from", "to", self.axes.title], [list(row) for row in rows]
+
+    def bars(self, frame: Frame) -> list[QRectF]:
+        """Return the rectangles of the bins."""
+        (x0, _), _y = self.ranges()
+        rects = []
+        for i, count in enumerate(self.counts.tolist()):
+            left = frame.x_px(x0 + i * self.width_of_bins)
+            right = frame.x_px(x0 + (i + 1) * self.width_of_bins)
+            top = min(frame.y_px(count), frame.area.bottom() - 1.5) if count else frame.area.bottom()
+            rects.append(
+                QRectF(QPointF(left + 1, top), QPointF(max(left + 2, right - 1), frame.area.bottom()))
+            )
+        return rects
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the number of the bin at a pixel."""
+        if self.is_empty() or not self.frame().area.contains(at):
+            return None
+        (x0, _), _y = self.ranges()
+        number = int((self.frame().x_at(at.x()) - x0) // self.width_of_bins)
+        return min(number, self.counts.size - 1)
+
+    def readout(self, number: int) -> list[Line]:
+        """Return the count of a bin."""
+        first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
+        span = str(first) if first == last else f"{first} – {last}"
+        return [Line(span, f"{int(self.counts[number]):,}", bold=True), Line(self.axes.title)]
+
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the bars, the one under the mouse in the accent's hover colour."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, rect in enumerate(self.bars(frame)):
+            painter.setBrush(colors.q("accent_hover" if i == self.under_mouse else "accent"))
+            if rect.height() > 0:
+                painter.drawRect(rect)

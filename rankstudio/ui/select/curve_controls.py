@@ -1,14 +1,16 @@
-"""The line below the criterion that tells whether it is better than chance gives."""
+"""The controls below the curves: the permutation test, left-out queries, and the smallest model."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.ui.language import tr
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -109,3 +111,88 @@ def chance_sentence(
         else tr("Stopped at {n} of {most} permutations. {result}")
     )
     return text.format(n=n, most=most, result=said)
+
+
+class LeftOutBox(QCheckBox):
+    """A box to tick, which tells how far the measuring is."""
+
+    def __init__(self) -> None:
+        super().__init__(tr("Left-out queries"))
+        named(self, "left-out-box")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
+        self.hide()
+
+    def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
+        """Show whether they are asked for, and how much of the path is measured; None where nothing is.
+
+        ``waiting`` says that a run works, which comes first.
+        """
+        self.setChecked(asked)
+        text = tr("Left-out queries")
+        self.setAccessibleName(text)
+        told = tr("Show the leave-query-out measure next to the validation measure")
+        if waiting:
+            told = tr("Measured after the run")
+            text = tr("Left-out: waiting")
+        elif share is not None:
+            text = tr("Left-out: {share:.0%}").format(share=share)
+        self.setText(text)
+        self.setToolTip(told)
+
+
+class SmallestButton(QPushButton):
+    """Chooses the smallest model that is not significantly worse than the best, or the best one again.
+
+    Attributes
+    ----------
+    picked : Signal(object, object)
+        Key of the curve and x of the model to choose.
+    """
+
+    picked = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "smallest-button")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._to: tuple[Hashable, float] | None = None
+        self._texts = "", ""  # in full, and short
+        self._short = False
+        self.clicked.connect(self._pick)
+        self.hide()
+
+    def offer(
+        self, mark: SmallestMark | None, best: int, chosen: tuple[Hashable, int] | None, x_name: str
+    ) -> None:
+        """Offer the marked model, or the best one of its curve where the marked one is chosen."""
+        self.setVisible(mark is not None)
+        if mark is None:
+            return
+        back = chosen == (mark.key, mark.x)
+        self._to = mark.key, best if back else mark.x
+        again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
+        full = tr("Smallest not significantly worse: {x_name} = {x:g}")
+        full, short = (again, again) if back else (full, short)
+        at = {"x_name": x_name, "x": self._to[1]}
+        self._texts = full.format(**at), short.format(**at)
+        self.setAccessibleName(self._texts[0])
+        self.set_short(self._short)
+        self.setToolTip(
+            tr("Choose the best model of the curve")
+            if back
+            else tr(
+                "Choose the smallest model that is not significantly worse than the best one: "
+                "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
+            ).format(difference=mark.difference, p=mark.p)
+        )
+
+    def set_short(self, short: bool) -> None:
+        """Show the short text, where there is little room, or the full one."""
+        self._short = short
+        self.setText(self._texts[short])
+
+    @Slot()
+    def _pick(self) -> None:
+        if self._to is not None:
+            self.picked.emit(*self._to)

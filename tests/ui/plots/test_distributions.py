@@ -1,8 +1,15 @@
+"""Densities by class, and histograms of whole numbers."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QSizeF
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPointF, QSize, QSizeF
 
 from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.plots.distributions import MOST_BINS, HistogramPlot
 
 XS = np.linspace(0, 1, 50)
 
@@ -116,3 +123,49 @@ def test_shares_of_zeros_are_among_the_numbers(inflated):
 
 def test_without_many_zeros_there_is_no_room_for_them(plot):
     assert plot.frame().area.left() < 12
+
+
+@pytest.fixture
+def histogram(app, theme):
+    made = HistogramPlot(theme, "queries", "documents in the query")
+    made.resize(QSize(400, 240))
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def test_every_number_is_in_its_bin(histogram):
+    @given(st.lists(st.integers(0, 5000), min_size=1, max_size=60))
+    def check(numbers):
+        histogram.set_numbers(numbers)
+        _, rows = histogram.numbers()
+        assert len(rows) <= MOST_BINS + 1
+        for first, last, count in rows:
+            assert count == sum(first <= n <= last for n in numbers)
+        assert sum(row[2] for row in rows) == len(numbers)
+
+    check()
+
+
+def test_bars_are_as_long_as_their_counts(histogram):
+    histogram.set_numbers([3, 3, 3, 4, 6])
+    heights = [bar.height() for bar in histogram.bars(histogram.frame())]
+    assert heights[0] == pytest.approx(3 * heights[1])
+    assert heights[2] == 0
+    assert heights[1] == pytest.approx(heights[3])
+
+
+def test_hovering_names_the_bin_and_its_count(histogram):
+    histogram.set_numbers([3, 3, 3, 4, 6])
+    histogram.flush()
+    frame = histogram.frame()
+    histogram.hover(QPointF(frame.x_px(4.0), frame.area.center().y()))
+    assert histogram.under_mouse == 1
+    histogram.hover(None)
+    assert histogram.under_mouse is None
+
+
+def test_no_numbers_are_an_empty_plot(histogram):
+    histogram.set_numbers(np.zeros(0))
+    assert histogram.is_empty()
+    assert histogram.numbers()[1] == []
