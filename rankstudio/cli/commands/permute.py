@@ -17,8 +17,8 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.data.dataset import FoldedDataset
 
 INTERRUPTED = 130
@@ -74,8 +74,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.experiment.runner import open_data
 
     if args.permutations < 1:

@@ -20,7 +20,7 @@ from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.standard_streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.analysis.reproduction import (
+from rankstudio.engine.analysis.published import (
     PaperTable,
     Reproduction,
     cells_of,
@@ -78,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.airola_2011 import thesis
+    from rankstudio.engine.analysis import airola_2011
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
-    if paper.key == thesis.KEY:
-        found = found_in(thesis.experiments(results, dataset))
+    if paper.key == airola_2011.KEY:
+        found = found_in(airola_2011.experiments(results, dataset))
         text = (
             as_json(findings_as_dict(paper, dataset.name, found))
             if args.json

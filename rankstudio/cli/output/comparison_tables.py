@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rankstudio.engine.analysis.corrected_test import CorrectedTest
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import stability_of
-from rankstudio.engine.analysis.significance import PinEffect, RunComparison, pin_effects
+from rankstudio.engine.analysis.significance import CorrectedTest, PinEffect, RunComparison, pin_effects
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.methods.catalog import Kind, Method

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.cli.output.text_tables import as_text
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.airola_2011.experiment import PrintedExperiment
-    from rankstudio.engine.analysis.airola_2011.thesis import Experiment
-    from rankstudio.engine.analysis.reproduction import Reproduction
+    from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
+    from rankstudio.engine.analysis.published import Reproduction
 
 _WIDTH = 110
 
@@ -28,7 +27,7 @@ def found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
 
 def shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
     """Return the findings, what has to be known of them, and what there are no data for."""
-    from rankstudio.engine.analysis.airola_2011.thesis import absent
+    from rankstudio.engine.analysis.airola_2011 import absent
 
     parts = [f"{paper.title}, on {data}", *(_shown(one) for one in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
@@ -53,7 +52,7 @@ def _paragraphs(sentences: Any) -> str:
 
 def findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
     """Return everything as plain values."""
-    from rankstudio.engine.analysis.airola_2011.thesis import absent
+    from rankstudio.engine.analysis.airola_2011 import absent
 
     cells = [agrees for one in found for agrees in one.agrees]
     return {

@@ -72,10 +72,9 @@ def write_table(args: argparse.Namespace) -> int:
     PlanError
         Where the options do not go together.
     """
-    from rankstudio.engine.analysis.report.study_source import read_study
-    from rankstudio.engine.analysis.result_table.builder import result_table
+    from rankstudio.engine.analysis.report.source import read_study
+    from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
     from rankstudio.engine.analysis.result_table.query import TableQuery
-    from rankstudio.engine.analysis.result_table.table_run import table_runs
     from rankstudio.engine.experiment.storage.study import Study
 
     if args.measure and args.measures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankstudio.engine.analysis.convention_order import ConventionRow, reversed_pairs
+from rankstudio.engine.analysis.conventions import ConventionRow, reversed_pairs
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.ui.compare.view import RUN_DOT, View
 from rankstudio.ui.language import tr

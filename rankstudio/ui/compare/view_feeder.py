@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.engine.analysis.convention_order import convention_rows
+from rankstudio.engine.analysis.conventions import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult

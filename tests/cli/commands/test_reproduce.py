@@ -12,7 +12,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.analysis.reproduction import Reproduction
+from rankstudio.engine.analysis.published import Reproduction
 from rankstudio.engine.experiment.results.events import FoldFinished
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import method

@@ -16,9 +16,8 @@ from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.report.source import without_test
-from rankstudio.engine.analysis.result_table.builder import result_table
+from rankstudio.engine.analysis.result_table.builder import TableRun, result_table
 from rankstudio.engine.analysis.result_table.query import TableQuery
-from rankstudio.engine.analysis.result_table.table_run import TableRun
 from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan

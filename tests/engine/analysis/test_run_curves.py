@@ -9,9 +9,8 @@ import pytest
 from experiment.small import dataset, ended
 from scipy.stats import ttest_rel
 
-from rankstudio.engine.analysis.queries.query_values import validation_values
 from rankstudio.engine.analysis.run_curves import costs_of, run_curves
-from rankstudio.engine.analysis.tried_models import tried_models
+from rankstudio.engine.analysis.tried_models import tried_models, validation_values
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult

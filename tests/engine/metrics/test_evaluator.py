@@ -17,7 +17,7 @@ from slow_measures import slow, slow_beyond_letor
 from wording import naming
 
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
+from rankstudio.engine.metrics._kernels import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids

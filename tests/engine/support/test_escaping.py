@@ -34,8 +34,8 @@ from rankstudio.engine.analysis.report.document import (
     Paragraph,
     Report,
     ReportSection,
+    html_page,
 )
-from rankstudio.engine.analysis.report.html_page import html_page
 from rankstudio.engine.experiment.plan.as_code import as_command, as_notebook, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_toml

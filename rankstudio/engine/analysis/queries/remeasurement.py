@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.ranked_path import RankedPath, spread, together, whole_steps
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
@@ -17,13 +17,58 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
-from rankstudio.engine.metrics._ranking_kernel import Codes
+from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
+from rankstudio.engine.metrics.distinct_rankings import DistinctRankings, Places
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order, standard_error
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+_VALUES = 1 << 23  # read off at a time: 64 MB
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPath:
+    """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
+
+    part: RankingDataset
+    by_id: bool
+    whole: NDArray[np.bool_]
+    distinct: DistinctRankings
+    places: Places
+
+
+def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
+    """Yield those whose rankings are kept in the same place, some at a time."""
+    alike: list[RankedPath] = []
+    values = 0
+    for one in ranked:
+        if alike and (one.distinct is not alike[0].distinct or values + one.places.size > _VALUES):
+            yield alike
+            alike, values = [], 0
+        alike.append(one)
+        values += one.places.size
+    if alike:
+        yield alike
+
+
+def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
+    """Return which steps of a path can score a part, and these."""
+    whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
+    return whole, path.steps if whole.all() else [
+        path.steps[place] for place in np.flatnonzero(whole).tolist()
+    ]
+
+
+def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
+    """Return the values of whole steps, a row each, in their places; NaN in the others."""
+    if whole.all():
+        return values
+    every = np.full((whole.size, *values.shape[1:]), np.nan)
+    every[whole] = values
+    return every
+
 
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept

@@ -7,16 +7,26 @@ from math import isnan
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use, margins
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    Margin,
+    lead_without_use,
+    margins,
+)
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 from rankstudio.engine.analysis.figures.run_figures import fold_features_figure
-from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.figures import ReportFigure
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
-from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.analysis.report.source import (
+    NOTHING,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    fixed,
+    listed,
+)
 from rankstudio.engine.analysis.selection_stability import (
     SelectionStability,
     selection_stability,

@@ -12,11 +12,20 @@ from rankstudio.engine.analysis.fold_table import (
     measure_summary,
 )
 from rankstudio.engine.analysis.published import published_rows
-from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.figures import ReportFigure
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.analysis.report.source import (
+    NOTHING,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    fixed,
+    listed,
+    set_otherwise,
+    spread,
+    tests_of,
+)
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
-from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed, set_otherwise, spread
 from rankstudio.engine.analysis.significance import (
     ALPHA,
     ComparedRun,

@@ -1,9 +1,11 @@
-"""What a report is made of: the finished runs of a study with their data, and what a person wrote."""
+"""What a report is made of: the finished runs of a study with their data, and how it writes numbers and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isnan
 
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -13,11 +15,15 @@ from rankstudio.engine.analysis.significance import (
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
 from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.experiment.storage.study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +150,92 @@ def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> 
         if result is not against and not why_unpaired(result, against, name)
     }
     return compared_runs(by_number, reference.number, name, found)
+
+
+Opener = Callable[[Plan, RecordedData], FoldedDataset | None]
+
+
+def no_data(_: Plan, __: RecordedData) -> None:
+    """Open nothing: a report without what needs the documents."""
+
+
+class DataOpener:
+    """Opens the data of runs, each once; what changed since or is not there is None."""
+
+    def __init__(self) -> None:
+        self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
+
+    def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
+        """Return the data of a plan as they were recorded; None where they cannot be had."""
+        key = (recorded.checksum, plan.data, plan.missing, plan.normalize, plan.protocol, str(plan.seed))
+        if key not in self._opened:
+            self._opened[key] = None
+            with suppress(RankStudioError):
+                found = open_data(plan)
+                self._opened[key] = None if recorded.difference(found) else found
+        return self._opened[key]
+
+
+def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
+    """Return what a study's report is made of: its finished, sound and listed runs that are not hidden.
+
+    Parameters
+    ----------
+    study : Study
+    opener : callable
+        Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+
+    Raises
+    ------
+    StoreError
+        Where the study cannot be read.
+    """
+    runs = []
+    for summary in study.runs():
+        label = study.label(summary.key)
+        if not summary.finished or summary.damage or label.hidden:
+            continue
+        result, recorded = study.result(summary.key), study.data(summary.key)
+        plan = result.plan.changed(data=recorded.opened_by(result.plan))
+        result = replace(result, plan=plan)
+        if result.complete:
+            runs.append(ReportedRun(summary.key.id, result, recorded, opener(plan, recorded), label))
+    return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
+
+
+NOTHING = "–"
+"""For a number that is not there."""
+
+_MINUS = "−"
+
+
+def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
+    """Return a number with so many decimals and a true minus; a dash for NaN."""
+    if isnan(value):
+        return NOTHING
+    text = f"{value:{'+' if sign else ''}.{decimals}f}"
+    return text.replace("-", _MINUS) if text.strip("+-0.") else f"{0:.{decimals}f}"
+
+
+def spread(mean: float, deviation: float | None) -> str:
+    """Return a mean with its deviation over the folds: "0.4712 ± 0.0210"."""
+    return fixed(mean) if deviation is None else f"{fixed(mean)} ± {fixed(deviation)}"
+
+
+def listed(words: Iterable[object]) -> str:
+    """Return words as they are said: "1, 2 and 3"."""
+    texts = [str(word) for word in words]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def runs_text(runs: Sequence[ReportedRun]) -> str:
+    """Return runs by their numbers: "run 2", "runs 1, 2 and 4"."""
+    return f"run{'s' if len(runs) > 1 else ''} {listed(run.number for run in runs)}"
+
+
+def set_otherwise(run: ReportedRun) -> str:
+    """Return what a run has otherwise than by default: "λ 1, 2 · pinned BM25"."""
+    plan = run.plan
+    names = dict(zip(run.result.feature_ids.tolist(), run.result.feature_names, strict=True))
+    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
+    return " · ".join(differences(plan, default, names))

@@ -1,20 +1,22 @@
-"""The table of a paper made of finished runs: what each measured, and how sure the differences are."""
+"""The table of a paper made of finished runs: rows, what each measured, and how sure the differences are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from statistics import stdev
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.repeated_runs import first_equals
+from rankstudio.engine.analysis.report.source import DataOpener, ReportSource
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
-from rankstudio.engine.analysis.result_table.rows import RowRuns, row_runs
-from rankstudio.engine.analysis.result_table.table_run import TableRun, check_conventions
-from rankstudio.engine.analysis.significance import named, why_unpaired
+from rankstudio.engine.analysis.significance import first_equals, named, why_unpaired
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.difference import distinctions
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.export.result_table.table import (
@@ -28,6 +30,182 @@ from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+
+Documents = Callable[[], FoldedDataset | None]
+
+
+def no_documents() -> None:
+    """Return no documents."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableRun:
+    """A finished run.
+
+    Attributes
+    ----------
+    result : RunResult
+        Where the test part is sealed, without what was measured on it.
+    name : str
+        What a person calls it; "" for what it runs.
+    documents : callable
+        Returns its data with their documents, None where they are not at hand; asked only where a measure
+        is not known.
+    sealed : bool
+        Whether the test part may not be looked at.
+    """
+
+    result: RunResult
+    name: str = ""
+    documents: Documents = field(default=no_documents)
+    sealed: bool = False
+
+    def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
+        """Return the run with these measures in every query, from the scores of its models where need be.
+
+        Parameters
+        ----------
+        names : sequence of str
+        engine : Remeasurement
+
+        Raises
+        ------
+        PlanError
+            Where a measure is missing and the documents are not at hand.
+        """
+        folds = self.result.folds
+        missing = [name for name in names if any(name not in fold.per_query for fold in folds)]
+        if not missing:
+            return self
+        data = self.documents()
+        if data is not None:
+            return replace(self, result=engine.with_measures(self.result, data, missing, sealed=self.sealed))
+        unknown = [
+            name for name in missing if any(name not in (fold.test or fold.validation) for fold in folds)
+        ]
+        if unknown:
+            plan = self.result.plan
+            raise PlanError(
+                f"{plan.title} on {self.result.data_name} has no {' and '.join(unknown)}, and the original "
+                f"data to compute it are missing or changed: {plan.data}."
+            )
+        return self
+
+
+def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
+    """Return the runs of studies that have been read, those with a seal without their test part."""
+    opener = DataOpener()
+    return [
+        TableRun(
+            run.result,
+            run.label.name,
+            lambda run=run: opener(run.plan, run.recorded),  # type: ignore[misc]
+            source.sealed,
+        )
+        for source in sources
+        for run in source.shown.runs
+    ]
+
+
+def check_conventions(runs: Iterable[TableRun]) -> None:
+    """Refuse runs on one dataset that are measured by different conventions.
+
+    Raises
+    ------
+    PlanError
+    """
+    first: dict[str, RunResult] = {}
+    for run in runs:
+        other = first.setdefault(run.result.data_name, run.result)
+        if run.result.plan.convention != other.plan.convention:
+            labels = [convention(one.plan.convention).label for one in (other, run.result)]
+            raise PlanError(
+                f"{other.data_name}: expected one evaluation convention, found {labels[0]} for "
+                f"{other.plan.title} and {labels[1]} for {run.result.plan.title}."
+            )
+
+
+Key = Callable[[Plan], Hashable]
+
+_OWN = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
+
+
+@dataclass(frozen=True, eq=False)
+class RowRuns:
+    """What stands in a row: the same method on one or several datasets.
+
+    Attributes
+    ----------
+    title : str
+    plan : Plan
+        Of its first run.
+    runs : Mapping of str to TableRun
+        By the name of the dataset.
+    """
+
+    title: str
+    plan: Plan
+    runs: Mapping[str, TableRun]
+
+
+def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
+    """Return the rows of a table, in the order in which their first runs occur.
+
+    Runs that are one and the same are in it once. A method that was run once on every dataset has one row,
+    whatever its grids there; where there are several runs of it on one dataset, those with the same settings
+    stand in one row. Titles tell rows of the same method apart by what is set otherwise.
+    """
+    firsts = first_equals([run.result for run in runs])
+    kept = [run for at, run in enumerate(runs) if firsts[at] == at]
+    several = {
+        title
+        for (_, title), n in Counter((run.result.data_name, _title(run)) for run in kept).items()
+        if n > 1
+    }
+    rows: dict[Hashable, dict[str, TableRun]] = {}
+    used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
+    for run in kept:
+        title, data = _title(run), run.result.data_name
+        key: Hashable = (title, _settings(run.result.plan)) if title in several else title
+        number = used[data, key]  # runs of the same settings that are not the same stand below each other
+        used[data, key] += 1
+        rows.setdefault((key, number), {})[data] = run
+    return _titled(list(rows.values()))
+
+
+def _title(run: TableRun) -> str:
+    return run.name or run.result.plan.title
+
+
+def _settings(plan: Plan) -> Hashable:
+    values = (plan.parameters, plan.ranker_parameters, plan.groups)
+    return tuple(getattr(plan, name) for name in _OWN), *(tuple(sorted(_plain(one))) for one in values)
+
+
+def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, repr(value)) for name, value in values.items()]
+
+
+def _titled(rows: Sequence[Mapping[str, TableRun]]) -> list[RowRuns]:
+    """Return rows with titles that tell them apart."""
+    firsts = [next(iter(row.values())) for row in rows]
+    titles = [_title(run) for run in firsts]
+    said = distinctions({at: run.result.plan for at, run in enumerate(firsts)})
+    titles = [
+        f"{title} ({said[at]})" if titles.count(title) > 1 and said[at] else title
+        for at, title in enumerate(titles)
+    ]
+    counts: Counter[str] = Counter()
+    found = []
+    for title, run, row in zip(titles, firsts, rows, strict=True):
+        counts[title] += 1
+        numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
+        found.append(RowRuns(numbered, run.result.plan, row))
+    return found
+
 
 _ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
 

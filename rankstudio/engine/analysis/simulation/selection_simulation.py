@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, ParamSpec
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
-from rankstudio.engine.analysis.simulation.learners import ESTIMATORS, Estimator, Learner, SelectedRankRLS
+from rankstudio.engine.analysis.simulation.learners import (
+    BASIS_ESTIMATORS,
+    ESTIMATORS,
+    BasisRankRLS,
+    Estimator,
+    Learner,
+    SelectedRankRLS,
+)
 from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
@@ -72,7 +78,7 @@ def selection_steps(
         What learns in place of both.
     estimators : mapping of str to Estimator, optional
         By name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with a kernel
-        :data:`rankstudio.engine.analysis.simulation.kernel_learner.BASIS_ESTIMATORS`.
+        :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------

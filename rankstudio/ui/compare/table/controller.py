@@ -26,8 +26,8 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.result_table.builder import Documents, TableRun
     from rankstudio.engine.analysis.result_table.query import TableQuery
-    from rankstudio.engine.analysis.result_table.table_run import Documents, TableRun
     from rankstudio.engine.export.result_table.table import ResultTable
 
 _USUAL = ("MAP", "NDCG@5", "NDCG@10", "P@10", "ERR", "RR")
@@ -165,9 +165,8 @@ class ListedResult:
 
 def table_of(listed: Sequence[ListedResult], query: TableQuery, sealed: bool) -> ResultTable:
     """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
-    from rankstudio.engine.analysis.report.study_source import DataOpener  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.result_table.builder import result_table  # noqa: PLC0415
-    from rankstudio.engine.analysis.result_table.table_run import TableRun  # noqa: PLC0415
+    from rankstudio.engine.analysis.report.source import DataOpener  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.result_table.builder import TableRun, result_table  # noqa: PLC0415
 
     opener = DataOpener()
     runs: list[TableRun] = [TableRun(one.result, one.name, _documents(one, opener), sealed) for one in listed]

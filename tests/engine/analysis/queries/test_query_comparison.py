@@ -14,9 +14,8 @@ from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.metrics.evaluation import evaluate, rank_order
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.metrics.rank_order import rank_order
 
 DATA = dataset(2)
 

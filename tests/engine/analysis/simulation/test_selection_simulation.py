@@ -7,9 +7,10 @@ import pytest
 from wording import naming
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, evaluate
-from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.learners import (
+    BASIS_ESTIMATORS,
     ESTIMATORS,
+    BasisRankRLS,
     Estimating,
     HeldOutScores,
     Scorer,

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-from rankstudio.engine.analysis.simulation.variation import simulate_over
+from rankstudio.engine.analysis.simulation.deviations import Deviations, DeviationSummary, simulate_over
 from rankstudio.engine.errors import ParameterError
 
 
