@@ -1,4 +1,4 @@
-"""What papers and LETOR print for the known datasets, beside our numbers: single averages and whole tables."""
+"""What papers and LETOR print for the known datasets, beside our numbers: averages and whole tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Published:
     source: str
 
     def fits(self, plan: Plan, dataset: str) -> bool:
-        """Tell whether this is what a plan runs, on data of this name."""
+        """Return whether this is what a plan runs, on data of this name."""
         name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -90,10 +90,15 @@ class PublishedRow:
     @cached_property
     def set(self) -> str:
         """What the run has otherwise than by default: pins, another grid."""
-        plan = self.run.plan
-        names = dict(zip(self.run.feature_ids.tolist(), self.run.feature_names, strict=True))
-        default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
-        return " · ".join(differences(plan, default, names))
+        return set_otherwise(self.run)
+
+
+def set_otherwise(run: RunResult) -> str:
+    """Return what a run has otherwise than by default: "λ 1, 2 · pinned BM25"."""
+    plan = run.plan
+    names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
+    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
+    return " · ".join(differences(plan, default, names))
 
 
 @cache

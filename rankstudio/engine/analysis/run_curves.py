@@ -71,11 +71,7 @@ def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
 
 
 def run_curves(
-    runs: Sequence[RunResult],
-    name: str,
-    reference: int,
-    data: Sequence[FoldedDataset],
-    by: By = "size",
+    runs: Sequence[RunResult], name: str, reference: int, data: Sequence[FoldedDataset], by: By = "size"
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, and where it can be told apart from the reference's.
 

@@ -70,10 +70,15 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
+    """Return how much the features that the folds selected agree; None without two folds, or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
+
+
+def stability_of_run(result: RunResult) -> SelectionStability:
+    """Return what the chosen models of a run have in common."""
+    return selection_stability(result.folds, result.feature_ids, result.feature_names)
 
 
 def selection_stability(

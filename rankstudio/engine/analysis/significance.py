@@ -1,6 +1,6 @@
 """Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
 
-Which tests are one family for Holm's correction, and which runs are one and the same, so that they count once.
+With the tests that are one family for Holm's correction, and the runs that are one and the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.identity import counting_plan
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr, trn
@@ -40,7 +40,7 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 
 
 def repeats(run: RunResult, other: RunResult) -> bool:
-    """Tell whether two runs are one and the same; see :func:`first_equals`."""
+    """Return whether two runs are one and the same; see :func:`first_equals`."""
     return run is other or (
         run.data_name == other.data_name
         and len(run.folds) == len(other.folds)
@@ -55,7 +55,7 @@ def _counting(plan: Plan) -> list[Any]:
 
 
 def _same(fold: FoldResult, other: FoldResult) -> bool:
-    """Tell whether the models of two folds are the same, by what both have been measured by."""
+    """Return whether the models of two folds are the same, by what both have been measured by."""
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)
@@ -350,7 +350,7 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
-    name = measure(name).name if name else _chooser(runs[0].plan)
+    name = measure(name).name if name else comparing_measure(runs[0].plan)
     for number, result in enumerate(runs, start=1):
         why = why_unpaired(result, runs[0], name)
         if why:
@@ -400,8 +400,10 @@ def _test(
     return distinct_family(found, [(firsts[one], firsts[other]) for one, other in pairs])
 
 
-def _chooser(plan: Plan) -> str:
-    return plan.chosen_by if plan.chosen_by in plan.evaluated else plan.measures[0]
+def comparing_measure(plan: Plan, name: str = "") -> str:
+    """Return the measure that runs are compared by: the one asked for, else what chose in this one."""
+    asked = name if name in plan.evaluated else plan.chosen_by
+    return asked if asked != CRITERION else plan.measures[0]
 
 
 def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:
@@ -434,7 +436,7 @@ def named(plans: Sequence[Plan], name: str) -> int:
 
 
 def is_named(plan: Plan, name: str) -> bool:
-    """Tell whether a name means this plan, or may mean it; see :func:`named`."""
+    """Return whether a name means this plan, or may mean it; see :func:`named`."""
     key, _, ranker = name.partition("/")
     return plan.method == key and ranker in ("", plan.ranker)
 

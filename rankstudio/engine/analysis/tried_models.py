@@ -164,7 +164,7 @@ def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> Tried
 
 
 def can_measure(run: RunResult, data: FoldedDataset) -> bool:
-    """Tell whether the documents are at hand with which a run's models were validated.
+    """Return whether the documents are at hand with which a run's models were validated.
 
     They are not where a run is known from a study alone, where the data have no validation part, and where
     inner folds validated: these are not the models of the paths.

@@ -209,10 +209,7 @@ def group_by_query(
 
 
 def rank_order(
-    scores: ArrayLike,
-    query_ptr: ArrayLike,
-    convention: str | Convention,
-    grading: Grading | None = None,
+    scores: ArrayLike, query_ptr: ArrayLike, convention: str | Convention, grading: Grading | None = None
 ) -> Ints:
     """Return the documents of each query from the first rank down.
 

@@ -272,7 +272,7 @@ class Evaluator:
         The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
         parameters and errors.
         """
-        return {name: values[0] for name, values in self._by_name(self._table(self._one(scores))).items()}
+        return self._by_name(self._table(self._one(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
@@ -302,12 +302,11 @@ class Evaluator:
         blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
         averages = [average(self._measured(block, self._reading)) for block in blocks]
         joined = np.concatenate(averages, axis=-1)
-        return {m.name: values for m, values in zip(self.measures, joined, strict=True)}
+        return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
-        table = self._measured(ranked[:1], self._reading)
-        return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
+        return self._by_name(self._measured(ranked[:1], self._reading)[:, 0])
 
     def measure_rows(self, ranked: Codes, begins: Ints, ends: Ints, out: Floats) -> None:
         """Write each measure of some rankings of each query, for :class:`DistinctRankings`.
@@ -349,7 +348,7 @@ class Evaluator:
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
             averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
-        return {m.name: values for m, values in zip(self.measures, averages, strict=True)}
+        return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""

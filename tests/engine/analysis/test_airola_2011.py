@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from experiment.small import part as small_part
 from scipy.linalg import solve
 from wording import naming
@@ -47,7 +47,6 @@ from rankstudio.engine.analysis.simulation.selection_simulation import simulate_
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.kernels.basis import basis_rows
@@ -111,9 +110,7 @@ def results(data: FoldedDataset) -> dict[str, RunResult]:
         told = {name: value for name, value in values.items() if name != "datasets"}
         told |= {"parameters": {**values["parameters"], **grid}, "normalize": "none"}
         plan = plan_from_dict({"data": "nowhere", "measures": (MEASURE,), "convention": "letor4", **told})
-        *_, last = run(plan, data)
-        assert isinstance(last, RunFinished)
-        found[name] = last.result
+        found[name] = ended(run(plan, data))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from experiment.runs import fold, result
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.published import (
@@ -16,7 +16,6 @@ from rankstudio.engine.analysis.published import (
     reproductions,
 )
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.catalog import method
@@ -41,9 +40,7 @@ def test_other_data_and_fewer_folds_have_none() -> None:
 def results(paper: Reproduction) -> dict[str, RunResult]:
     found = {}
     for name, plan in paper.plans("Small", "nowhere", "letor4").items():
-        last = list(run(plan, dataset(5)))[-1]
-        assert isinstance(last, RunFinished)
-        found[name] = last.result
+        found[name] = ended(run(plan, dataset(5)))
     return found
 
 

@@ -106,11 +106,7 @@ def test_what_cannot_be_paired_has_a_curve_and_says_why_there_is_no_interval(run
     bare = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
     apart = replace(runs[1], data_name="Other")
     curves = run_curves([runs[0], apart, runs[1]], "MAP", 0, [DATA, DATA, bare])
-    assert [curve.unpaired for curve in curves] == [
-        "",
-        "on Other, not on Small",
-        "no validation documents",
-    ]
+    assert [curve.unpaired for curve in curves] == ["", "on Other, not on Small", "no validation documents"]
     assert all(np.isnan(curve.half).all() and curve.x.size for curve in curves)
     without = run_curves([runs[0], runs[1]], "MAP", 0, [bare, DATA])
     assert without[1].unpaired == "no validation documents"

@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 from experiment.runs import NAMES, fold
+from experiment.small import ended
 from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix, selection_stability
 from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import run
 
 IDS = np.arange(1, len(NAMES) + 1)
@@ -56,7 +56,7 @@ def test_every_fold_of_every_run_has_its_ranks():
     folds = []
     for k in (2, 4):
         plan = Plan("sample", parameters={"n_features_to_select": k, "regularization": [1.0]}, folds=(1, 3))
-        folds += next(e for e in run(plan, dataset) if isinstance(e, RunFinished)).result.folds
+        folds += ended(run(plan, dataset)).folds
     ranks = selection_matrix(folds, dataset.feature_ids)
     assert ranks.shape == (46, 4)
     for place, one in enumerate(folds):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from experiment.runs import fold, result
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import stability_of
@@ -25,7 +25,6 @@ from rankstudio.engine.analysis.significance import (
 )
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.statistics.paired import compare_paired, holm
@@ -97,9 +96,7 @@ def test_the_window_counts_as_the_terminal_does() -> None:
 def ran(method: str = "greedy-rankrls", folds: int = 3, **plan: Any) -> RunResult:
     parameters = {"regularization": 1.0, **plan.pop("parameters", {})}
     made = Plan("nowhere", method, parameters=parameters, measures=("MAP", "Disagreement"), **plan)
-    last = list(run(made, dataset(folds)))[-1]
-    assert isinstance(last, RunFinished)
-    return last.result
+    return ended(run(made, dataset(folds)))
 
 
 @pytest.fixture(scope="module")
@@ -242,10 +239,7 @@ def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
     [
         (two_folds(data="Large"), "on Large, not on Small"),
         (two_folds(convention="letor3"), "measured by the convention LETOR 3.0, not LETOR 4.0"),
-        (
-            two_folds(protocol="2-fold", seed=1),
-            "different folds: 2-fold, seed 1, not as in the files",
-        ),
+        (two_folds(protocol="2-fold", seed=1), "different folds: 2-fold, seed 1, not as in the files"),
         (result([fold(1, FIRST)]), "on fold 1, not on folds 1, 2"),
         (result([fold(1, FIRST), fold(2, FIRST)]), "fold 2 has 3 queries, not 4"),
     ],
@@ -298,7 +292,7 @@ def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> N
 def test_real_runs_are_compared_by_the_queries_they_were_tested_on() -> None:
     data = dataset()
     plans = [Plan("small", parameters={"regularization": 1.0, "n_features_to_select": k}) for k in (1, 4)]
-    runs = [e.result for plan in plans for e in run(plan, data) if isinstance(e, RunFinished)]
+    runs = [ended(run(plan, data)) for plan in plans]
     assert why_unpaired(runs[1], runs[0], "MAP") == ""
     found = compare_with(runs[1], runs[0], "MAP")
     by_hand = [sum(runs[i].folds[f].per_query["MAP"].sum() for f in range(2)) / found.n for i in range(2)]

@@ -20,7 +20,6 @@ from rankstudio.engine.analysis.tried_models import (
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
@@ -70,7 +69,7 @@ def test_the_best_of_a_size_is_the_first_with_the_best_mean(grid: list[list[list
 @pytest.mark.parametrize("method", ["greedy-rankrls", "fsmrank"])
 def test_a_model_has_the_steps_and_values_of_all_folds(method: str) -> None:
     plan = Plan("small", method)
-    result = next(event.result for event in run(plan, dataset(2)) if isinstance(event, RunFinished))
+    result = ended(run(plan, dataset(2)))
     for number, tried in enumerate(tried_models(result, "MAP")):
         for model in tried:
             for fold, step, value in zip(result.folds, model.steps, model.values, strict=True):

@@ -253,7 +253,7 @@ def candidate_map(
     features = [*order, *sorted(set(rows) - set(order))]
     taken = np.zeros(every.shape, dtype=bool)
     for row, new in zip(taken, _taken(path, score, places, every), strict=True):
-        row[list(new)] = True
+        row[new] = True
     return CandidateMap(
         tuple(features),
         tuple(places),
@@ -307,8 +307,8 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
             for f, rival in pairs
         }
     found: dict[int, Margin] = {}
-    for step, new in zip(path.steps, _news(path, range(len(path.steps))), strict=True):
-        for feature in new:
+    for place, step in enumerate(path.steps):
+        for feature in taken_at(path, place):
             found.setdefault(feature, step_margin(score, step, feature, path.divisor))
     return found
 
@@ -340,7 +340,7 @@ def step_margin(
 
 
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
-    """Tell whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
+    """Return whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
 
     Against a candidate that is worth nothing it is always 100 %, and between two that raise the criterion it
     is a share of what does harm.
@@ -368,15 +368,13 @@ def _places(path: PathResult, most: int) -> list[int]:
     return chosen
 
 
-def _news(path: PathResult, places: Sequence[int]) -> list[set[int]]:
-    """Return which features are new in some steps of a growing path."""
-    return [
-        set(path.steps[place].selected) - set(path.steps[place - 1].selected if place else ())
-        for place in places
-    ]
+def taken_at(path: PathResult, place: int) -> list[int]:
+    """Return which features are new at a step of a growing path, in its order."""
+    before = path.steps[place - 1].selected if place else ()
+    return [feature for feature in path.steps[place].selected if feature not in before]
 
 
-def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[set[int]]:
+def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[list[int]]:
     if path.step_kind is StepKind.FEATURES:
-        return _news(path, places)
-    return [{int(np.argmax(row))} if row.max() > 0 else set() for row in score.gains(every)]
+        return [taken_at(path, place) for place in places]
+    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(every)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import nan
 
 import numpy as np
@@ -67,43 +67,52 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None where paths are of a single step, or nothing was validated.
     """
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
-    if not by_combination or max(len(path.steps) for paths in by_combination for path in paths) < 2:
+    every = [path for paths in by_combination for path in paths]
+    if max((len(path.steps) for path in every), default=0) < 2:
         return None
-    if name and any(name not in path.validation for paths in by_combination for path in paths):
+    if name and any(name not in path.validation for path in every):
         return None
     n = len(by_combination)
-    series = []
-    for at, paths in enumerate(by_combination):
-        mean = average_paths(paths)
-        values = mean.validation[name] if name else mean.criterion
-        sign = -1.0 if run.plan.measured_criterion and not name else 1.0
-        label = values_label(run.plan, paths[0].unit.values) or run.plan.title
-        series.append(_line(label, mean.x_values, sign * values.mean, at / (n - 1) if n > 1 else 0.5))
-    single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
-    reference = float(np.mean(single))
+    series = tuple(
+        _line(run, paths, name, at / (n - 1) if n > 1 else 0.5) for at, paths in enumerate(by_combination)
+    )
     of = _measured(name) if name else tr(run.plan.criterion)
-    known = [y for one in series for y in one.y if np.isfinite(y)]
-    wide = not name and bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
     each = tr(", one curve for each {axes}").format(axes=_axes_named(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
         _title(run, of),
         _by_size(run, of, each),
         step_axis(run.plan.step_kind),
-        FigureAxis(of, logarithmic=wide),
-        tuple(series),
-        (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
+        FigureAxis(of, logarithmic=not name and _spans_decades(series)),
+        series,
+        _single_feature(run, name) if name else (),
     )
+
+
+def _line(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
+    """Return the mean over the folds of what one combination measured."""
+    mean = average_paths(paths)
+    values = mean.validation[name].mean if name else mean.criterion.mean
+    sign = -1.0 if run.plan.measured_criterion and not name else 1.0
+    label = values_label(run.plan, paths[0].unit.values) or run.plan.title
+    return Series(label, tuple(map(float, mean.x_values)), tuple(map(float, sign * values)), order=order)
+
+
+def _spans_decades(series: Sequence[Series]) -> bool:
+    known = [y for one in series for y in one.y if np.isfinite(y)]
+    return bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
+
+
+def _single_feature(run: RunResult, name: str) -> tuple[Level, ...]:
+    """Return the mean of the best single features as a level; nothing where that is not known."""
+    mean = float(np.mean([fold.baseline.validation.get(name, nan) for fold in run.folds]))
+    return (Level(tr("best single feature"), mean),) if np.isfinite(mean) else ()
 
 
 def _measured(name: str) -> str:
     """Return what a measure is of, as the title of an axis."""
     said = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
     return said.format(name=plain_name(name))
-
-
-def _line(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
-    return Series(label, tuple(map(float, x)), tuple(map(float, values)), order=order)
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
@@ -113,34 +122,32 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
         return None
     columns = sorted({x for one in figure.series for x in one.x})
     rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
-    values = [dict(zip(one.x, one.y, strict=True)) for one in rows]
-    axes = run.plan.axes
-    grid = len(axes) == 1
-    names = [one.label.partition(" = ")[2] if grid else one.label for one in rows]
-    cells = [[row.get(x, nan) for x in columns] for row in values]
-    known = [v for row in cells for v in row if np.isfinite(v)]
-    if not known:
+    measured = (dict(zip(one.x, one.y, strict=True)) for one in rows)
+    cells = np.array([[row.get(x, nan) for x in columns] for row in measured])
+    if not np.isfinite(cells).any():
         return None
-    best = (max if measure(name).higher_is_better else min)(known)
-    low, high = _color_ends(np.array(known))
+    better = cells if measure(name).higher_is_better else -cells
+    marked = np.unravel_index(np.argmax(np.where(np.isfinite(better), better, -np.inf)), cells.shape)
+    best = float(cells[marked])
+    low, high = _color_ends(cells[np.isfinite(cells)])
+    grid = run.plan.axes[0].label if len(run.plan.axes) == 1 else ""
     beside = tr(", for each value of {axes}; the outlined cell is the best")
-    marked = next((i, j) for i, row in enumerate(cells) for j, v in enumerate(row) if v == best)
     return MapFigure(
         "map",
         _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
         _by_size(run, figure.y.title, beside.format(axes=_axes_named(run))),
-        tuple(names),
+        tuple(one.label.partition(" = ")[2] if grid else one.label for one in rows),
         tuple(f"{x:g}" for x in columns),
-        tuple(map(tuple, cells)),
-        axes[0].label if grid else "",
+        tuple(map(tuple, cells.tolist())),
+        grid,
         figure.x.title,
         FigureAxis(figure.y.title, low=low, high=high),
-        marked=(marked,),
+        marked=((int(marked[0]), int(marked[1])),),
         mark_label=tr("best mean: {value}").format(value=f"{best:.4f}".replace("-", "−")),
     )
 
 
-def _color_ends(known: np.ndarray) -> tuple[float, float]:
+def _color_ends(known: Floats) -> tuple[float, float]:
     """Return ends of the colours no farther beyond the 10th and 90th percentile than these are apart."""
     low, high = float(known.min()), float(known.max())
     first, last = (float(v) for v in np.quantile(known, (0.1, 0.9)))

@@ -1,4 +1,4 @@
-"""The permutation test of a plan's path: what it repeats, what a plot shows of it, and how to run it again."""
+"""The permutation test of a path: what it repeats, what a plot shows of it, and how to run it again."""
 
 from __future__ import annotations
 

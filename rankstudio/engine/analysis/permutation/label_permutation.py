@@ -19,11 +19,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
-from rankstudio.engine.arithmetic.pair_cost.preference_rows import (
-    PreferenceBlock,
-    preference_blocks,
-    rows_of,
-)
+from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock, preference_blocks, rows_of
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group, several_queries
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
@@ -70,37 +66,23 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
     estimator : LinearRanker
     data : TrainingData
     """
-    with criterion_paths(estimator, data) as paths:
+    with pool() as (executor, workers):
+        paths = _paths_of_labels(estimator, data, executor, workers)
         yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
 
 
-@contextmanager
-def criterion_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Paths]:
-    """Provide the function that learns from documents with other labels.
-
-    Parameters
-    ----------
-    estimator : LinearRanker
-    data : TrainingData
-        Its labels are not looked at. Of several shards each label vector is learned from anew.
-    """
+def _paths_of_labels(
+    estimator: LinearRanker, data: TrainingData, executor: Executor | None, workers: int
+) -> Paths:
+    """Return what learns from documents with other labels; of several shards each vector anew."""
     if data.several:
-        yield lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
-        return
+        return lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
     rows: QueryData = data.whole("The permutation test")
-    with pool() as (executor, workers):
-        if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
-            yield _greedy_paths(estimator, rows, executor, workers)
-        elif type(estimator) is RankRLS and _rankrls_shortcut(estimator):
-            yield _rankrls_paths(estimator, rows, executor, workers)
-        else:
-            yield lambda labels: [_learned(estimator, rows, row) for row in labels]
-
-
-def _rows_stay(estimator: PairwiseLeastSquares) -> bool:
-    """Tell whether the rows of the loss are those of any labels: all pairs inside a query count."""
-    stay: bool = estimator.pair_cost().ties
-    return stay
+    if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
+        return _greedy_paths(estimator, rows, executor, workers)
+    if type(estimator) is RankRLS and _rankrls_shortcut(estimator):
+        return _rankrls_paths(estimator, rows, executor, workers)
+    return lambda labels: [_learned(estimator, rows, row) for row in labels]
 
 
 def _rows_of(
@@ -115,17 +97,18 @@ def _rows_of(
 
 
 def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
-    """Tell whether all parameters but the known ones are as they are by default."""
+    """Return whether all parameters but the known ones are as they are by default."""
     usual: dict[str, Any] = type(estimator)().get_params()
     return all(value == usual[name] for name, value in estimator.get_params().items() if name not in known)
 
 
 def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
-    """Tell whether paths can share the Gram matrices of the queries."""
-    if not _rows_stay(estimator):
-        return False
+    """Return whether paths can share the Gram matrices of the queries.
+
+    So they can where the loss has the same rows whatever the labels are: of all pairs inside a query.
+    """
     usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
-    return usual and _room(estimator, data) <= _MOST_ROOM
+    return estimator.pair_cost().ties and usual and _room(estimator, data) <= _MOST_ROOM
 
 
 def _room(estimator: GreedyRankRLS, data: QueryData) -> float:
@@ -135,7 +118,7 @@ def _room(estimator: GreedyRankRLS, data: QueryData) -> float:
 
 
 def _refuse_large(needed: float, m: int, n: int) -> None:
-    """Raise OutOfMemoryError where there is less."""
+    """Raise OutOfMemoryError where less memory is free than is needed."""
     free = memory.available()
     if needed > free:
         raise OutOfMemoryError(
@@ -146,8 +129,8 @@ def _refuse_large(needed: float, m: int, n: int) -> None:
 
 
 def _rankrls_shortcut(estimator: RankRLS) -> bool:
-    """Tell whether labels can be outputs of one factorisation."""
-    return estimator.solver != "cg" and _usual(estimator, _RANKRLS) and _rows_stay(estimator)
+    """Return whether labels can be outputs of one factorisation."""
+    return estimator.solver != "cg" and _usual(estimator, _RANKRLS) and estimator.pair_cost().ties
 
 
 def _greedy_paths(

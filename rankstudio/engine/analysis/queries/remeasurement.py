@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.query_comparison import baseline_step
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
@@ -91,9 +92,9 @@ class Remeasurement:
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[RankingDataset, dict[bool, DistinctRankings]] = WeakKeyDictionary()
         self._orders: WeakKeyDictionary[RankingDataset, Ints | None] = WeakKeyDictionary()
-        self._models: WeakKeyDictionary[Step | Baseline, dict[tuple[int, bool], _Ranked]] = (
-            WeakKeyDictionary()
-        )
+        self._models: WeakKeyDictionary[
+            Step | Baseline, dict[tuple[int, bool], tuple[RankingDataset, Codes]]
+        ] = WeakKeyDictionary()
         self._folds: WeakKeyDictionary[FoldResult, dict[tuple[Plan, Measurement], FoldResult]] = (
             WeakKeyDictionary()
         )
@@ -163,7 +164,12 @@ class Remeasurement:
         for one in result.folds:
             fold = parts[one.fold]
             for part in filter(None, (fold.vali, fold.test)):
-                self._ranked(_single_feature(one.baseline, fold), part, convention, one.baseline)
+                self._ranked(
+                    baseline_step(one.baseline, fold.train.feature_ids.tolist()),
+                    part,
+                    convention,
+                    one.baseline,
+                )
                 if one.chosen.step.covers(part.X):
                     self._ranked(one.chosen.step, part, convention)
             yield
@@ -285,7 +291,7 @@ class Remeasurement:
         now = wanted.plan(plan)
         if now is plan:
             return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
-        step = _single_feature(baseline, fold)
+        step = baseline_step(baseline, fold.train.feature_ids.tolist())
         known = baseline.validation if wanted.convention == plan.convention else {}
         validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
         test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
@@ -376,8 +382,9 @@ class Remeasurement:
         key = id(part), order is not None
         if key not in kept:
             scores = ScoredPart(part).scores(step)
-            kept[key] = _Ranked(part, rank(scores[None, :], part.y, part.query_ptr, order))
-        return kept[key].ranked
+            # The part is kept with its ranking: its id stays its own.
+            kept[key] = part, rank(scores[None, :], part.y, part.query_ptr, order)
+        return kept[key][1]
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order of a part's documents in which a convention reads it; None for the file's."""
@@ -396,29 +403,6 @@ class Remeasurement:
             made = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
             self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
-
-
-def without_test(result: FoldResult) -> FoldResult:
-    """Return a fold with nothing that was measured on the test part."""
-    baseline = replace(result.baseline, test=FrozenMapping({}))
-    per_query = FrozenMapping({}) if result.test else result.per_query
-    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
-
-
-def _single_feature(baseline: Baseline, fold: Fold) -> Step:
-    """Return the model that ranks by the best single feature alone."""
-    column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
-    coef = np.zeros(fold.train.feature_ids.size)
-    coef[column] = 1.0 if baseline.descending else -1.0
-    return Step(1, (column,), coef, float("nan"), np.empty(0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """The ranking of a part by one model."""
-
-    part: RankingDataset
-    ranked: Codes
 
 
 def _unmeasured(path: PathResult) -> PathResult:

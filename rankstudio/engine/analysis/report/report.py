@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rankstudio.engine.analysis.report import (
-    feature_sections,
-    result_sections,
-)
+from rankstudio.engine.analysis.report import feature_sections, result_sections
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
     Block,

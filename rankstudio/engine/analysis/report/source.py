@@ -1,24 +1,25 @@
-"""What a report is made of: the finished runs of a study with their data, and how it writes numbers and names."""
+"""What a report is made of: the runs of a study with their data, and how it writes numbers and names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
 
+from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
     best_run,
     compare_with,
     compared_runs,
+    comparing_measure,
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.difference import differences
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage.report_settings import ReportSettings
 from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
@@ -105,7 +106,10 @@ class ReportSource:
         """What may be shown: itself, or without every number of the test part where that is sealed."""
         if not self.sealed:
             return self
-        return replace(self, runs=tuple(replace(r, result=without_test(r.result)) for r in self.runs))
+        results = (replace(r.result, folds=tuple(map(without_test, r.result.folds))) for r in self.runs)
+        return replace(
+            self, runs=tuple(replace(r, result=one) for r, one in zip(self.runs, results, strict=True))
+        )
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by the name of their dataset, in the order in which these first occur."""
@@ -115,29 +119,15 @@ class ReportSource:
         return found
 
 
-def chooser(runs: Iterable[ReportedRun], name: str = "") -> str:
+def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
     """Return the measure that runs are compared by: the one asked for, else what chose in the first one."""
-    plan = next(iter(runs)).plan
-    asked = name if name in plan.evaluated else plan.chosen_by
-    return asked if asked != CRITERION else plan.measures[0]
+    return comparing_measure(runs[0].plan, name)
 
 
 def best_of(runs: list[ReportedRun], name: str) -> ReportedRun:
     """Return the run with the best average of a measure; the first one where it was not measured."""
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
-
-
-def without_test(result: RunResult) -> RunResult:
-    """Return a run as it is while its test part is sealed: no number of it is there any more."""
-    return replace(result, folds=tuple(_covered(fold) for fold in result.folds))
-
-
-def _covered(fold: FoldResult) -> FoldResult:
-    if not fold.test:
-        return fold
-    nothing: Mapping[str, float] = {}
-    return replace(fold, test=nothing, per_query={}, baseline=replace(fold.baseline, test=nothing))
 
 
 def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
@@ -231,11 +221,3 @@ def listed(words: Iterable[object]) -> str:
 def runs_text(runs: Sequence[ReportedRun]) -> str:
     """Return runs by their numbers: "run 2", "runs 1, 2 and 4"."""
     return f"run{'s' if len(runs) > 1 else ''} {listed(run.number for run in runs)}"
-
-
-def set_otherwise(run: ReportedRun) -> str:
-    """Return what a run has otherwise than by default: "λ 1, 2 · pinned BM25"."""
-    plan = run.plan
-    names = dict(zip(run.result.feature_ids.tolist(), run.result.feature_names, strict=True))
-    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
-    return " · ".join(differences(plan, default, names))

@@ -1,4 +1,4 @@
-"""All figures of a study: each by its name, made when it is asked for; those of several runs are drawn here."""
+"""All figures of a study: each by its name, made when it is asked for, with those of several runs."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan
 
-from rankstudio.engine.analysis.figures import run_figures
 from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
+from rankstudio.engine.analysis.figures.run_figures import (
+    candidate_steps_figure,
+    candidates_figure,
+    combinations_figure,
+    fold_features_figure,
+    path_figure,
+    stability_figure,
+)
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, run_curves
-from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
+from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     Figure,
@@ -195,6 +203,9 @@ def differences_figure(
     )
 
 
+_Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
+"""From the name of the data, its runs and a measure to a figure."""
+
 _MOST_RUNS = 12  # in one figure
 _MOST_FOLDS = 40
 
@@ -273,16 +284,24 @@ def _of_dataset(
     data: str, runs: list[ReportedRun], source: ReportSource, suffix: str
 ) -> Iterator[StudyFigure]:
     name = chooser(runs, source.measure)
+
+    def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
+        said = partial(runs_text, [(run.number, run.result) for run in runs], name)
+        return StudyFigure(
+            f"{key}{suffix}", f"{data}: {title}", partial(_explained, partial(make, data, runs, name), said)
+        )
+
     kept = runs[:_MOST_RUNS]
-    yield StudyFigure(
-        f"curves{suffix}", f"{data}: validation {name} of the runs", partial(_curves, data, kept, name)
-    )
-    yield StudyFigure(
-        f"front{suffix}", f"{data}: size against validation {name}", partial(_front, data, kept, name)
-    )
+    yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    yield figure("front", f"size against validation {name}", _front_of, kept)
     if not source.sealed and len(runs) > 1:
-        title = f"{data}: differences in {name} with their intervals"
-        yield StudyFigure(f"differences{suffix}", title, partial(_differences, data, runs, name))
+        yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
+
+
+def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
+    """Return a figure whose caption says what its runs are."""
+    figure = make()
+    return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
 
 def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
@@ -305,86 +324,39 @@ def differences_of(
     return differences_figure(data, against, tested, called, name, reference.part)
 
 
-def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    return _explained(curves_of(data, runs, name), runs, name)
-
-
-def _front(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
+def _front_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
     found = pareto_front_of(
         [run.result for run in runs], name, documents if len(documents) == len(runs) else ()
     )
     if found is None:
         return None
-    named = [(run.number, run.title, run.plan) for run in runs]
-    return _explained(pareto_figure(data, named, found, name), runs, name)
-
-
-def _differences(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    return _explained(differences_of(data, runs, name), runs, name)
-
-
-def _explained(figure: Figure | None, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    """Return a figure whose caption says what the runs are."""
-    if figure is None:
-        return None
-    said = runs_text([(run.number, run.result) for run in runs], name)
-    return replace(figure, caption=f"{figure.caption} {said}")
+    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], found, name)
 
 
 def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
     name, result = chooser([run], source.measure), run.result
-    first = result.folds[0]
+    first, n_folds = result.folds[0], len(result.folds)
 
-    def figure(key: str, title: str, make: Callable[[], Figure | None]) -> StudyFigure:
-        return StudyFigure(
-            f"run{run.number}-{key}", f"{run.name}: {title}", partial(_of_one, run, name, make)
-        )
+    def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
+        drawn = partial(_explained, partial(make, result, *arguments), partial(run_text, result, name))
+        return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", drawn)
 
-    yield figure("validation", f"validation {name} by size", partial(run_figures.path_figure, result, name))
+    yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:
-        left_out = left_out_name(name)
-        yield figure(
-            "left-out", f"left-out {name} by size", partial(run_figures.path_figure, result, left_out)
-        )
-    yield figure("criterion", "criterion by size", partial(run_figures.path_figure, result))
-    yield figure(
-        "map",
-        f"validation {name} by parameters and size",
-        partial(run_figures.combinations_figure, result, name),
-    )
-    if run.plan.entry.selects:
-        if len(result.folds) <= _MOST_FOLDS:
-            yield figure(
-                "features",
-                "features by fold",
-                lambda: run_figures.fold_features_figure(result, stability(run)),
-            )
-        if 1 < len(result.folds) <= _MOST_FOLDS:
-            yield figure(
-                "stability",
-                "similarity of the folds",
-                lambda: run_figures.stability_figure(result, stability(run)),
-            )
+        yield figure("left-out", f"left-out {name} by size", path_figure, left_out_name(name))
+    yield figure("criterion", "criterion by size", path_figure)
+    yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+    if run.plan.entry.selects and n_folds <= _MOST_FOLDS:
+        yield figure("features", "features by fold", _of_folds, fold_features_figure)
+        if n_folds > 1:
+            yield figure("stability", "similarity of the folds", _of_folds, stability_figure)
     if run.plan.candidate_score is not None:
-        yield figure(
-            "candidates",
-            "candidates of the first step",
-            partial(run_figures.candidates_figure, result, first),
-        )
-        yield figure(
-            "steps", "candidates by step", partial(run_figures.candidate_steps_figure, result, first)
-        )
+        yield figure("candidates", "candidates of the first step", candidates_figure, first)
+        yield figure("steps", "candidates by step", candidate_steps_figure, first)
 
 
-def stability(run: ReportedRun) -> SelectionStability:
-    """Return what the folds of a run have in common."""
-    result = run.result
-    return selection_stability(result.folds, result.feature_ids, result.feature_names)
-
-
-def _of_one(run: ReportedRun, name: str, make: Callable[[], Figure | None]) -> Figure | None:
-    figure = make()
-    if figure is None:
-        return None
-    return replace(figure, caption=f"{figure.caption} {run_text(run.result, name)}")
+def _of_folds(
+    result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
+) -> Figure | None:
+    return make(result, stability_of_run(result))

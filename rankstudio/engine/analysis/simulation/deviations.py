@@ -1,4 +1,4 @@
-"""Estimates beside what they estimate: their deviations, a summary to draw, and one for each value of a quantity."""
+"""Estimates beside what they estimate: deviations, a summary to draw, one for each value of a quantity."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def simulate_over(
         An argument of the simulation.
     values : sequence of float
     simulate : callable
-        `simulate_auc`, or `selection_steps` with its dataset.
+        `simulate_auc`, or `simulate_selection` with its dataset.
     **parameters
         Its other arguments; the seed is the same for every value.
 

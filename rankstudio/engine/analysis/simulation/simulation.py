@@ -162,10 +162,10 @@ class Simulation:
         if self.kind == "auc":
             from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
         else:
-            from rankstudio.engine.analysis.simulation.selection_simulation import selection_steps  # noqa: PLC0415
+            from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
 
             assert dataset is not None  # on data, it says
-            simulate = partial(selection_steps, dataset)
+            simulate = partial(simulate_selection, dataset)
         for state in simulate(**self.counting):
             if state is None:
                 yield None

@@ -84,12 +84,7 @@ GREEDY: dict[str, Any] = {
         "costs": ((2, 1.5),),
     },
 }
-OTHERS: dict[str, Any] = {
-    "missing": "zero",
-    "normalize": "query_minmax",
-    "protocol": "10-fold",
-    "seed": 7,
-}
+OTHERS: dict[str, Any] = {"missing": "zero", "normalize": "query_minmax", "protocol": "10-fold", "seed": 7}
 
 
 @pytest.mark.parametrize(
