@@ -125,7 +125,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=0, help="go so many steps from another seed, too")
+    walks.addoption("--walk-steps", type=int, default=300, help="steps of each long walk: 300 in the checks")
     walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(

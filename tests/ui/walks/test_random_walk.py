@@ -17,8 +17,8 @@ from rankstudio.ui.style.theme import Theme
 FIXED = 22
 """The seed of the walk that is always the same."""
 
-N_STEPS = 60
-"""Of the walk that is always the same: a step takes a quarter of a second of processor."""
+FEW = 60
+"""Steps of the walk of the default run: a step takes a quarter of a second of processor."""
 
 PACKAGE = Path(__file__).resolve().parents[3] / "rankstudio"
 
@@ -42,13 +42,19 @@ def seeds(pytestconfig: pytest.Config) -> Iterator[int]:
     return count(seed)
 
 
+def test_a_random_walk(theme: Theme, places: Places) -> None:
+    walk(count(FIXED), FEW, theme, places)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", ["fixed", "fresh"])
-def test_a_random_walk(which: str, theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
-    n_steps = pytestconfig.getoption("--walk-steps")
-    if which == "fresh" and not n_steps:
-        pytest.skip("a walk from another seed is asked for by --walk-steps")
+def test_a_long_random_walk(which: str, theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
     chosen = seeds(pytestconfig) if which == "fresh" else count(FIXED)
-    for seed, outcome in walk_seeds(chosen, theme, places, n_steps if which == "fresh" else N_STEPS):
+    walk(chosen, pytestconfig.getoption("--walk-steps"), theme, places)
+
+
+def walk(chosen: Iterator[int], n_steps: int, theme: Theme, places: Places) -> None:
+    for seed, outcome in walk_seeds(chosen, theme, places, n_steps):
         if outcome.faults:
             pytest.fail(report(outcome, seed, theme, places, FEW_REPLAYS), pytrace=False)
 

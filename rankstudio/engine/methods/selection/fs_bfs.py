@@ -24,10 +24,18 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 @dataclass
-class _Partitions:
-    """The subsets that the features of some data were divided into, by the parameters without λ."""
+class _Partition:
+    """The subsets that the features of some data are known to be divided into."""
 
-    found: dict[tuple[type, tuple[tuple[str, Any], ...]], tuple[Node, ...]] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    is_whole: bool = False
+
+
+@dataclass
+class _Partitions:
+    """A partition for each choice of the parameters without λ."""
+
+    found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(default_factory=dict)
 
 
 class FSBFS(PathSelector):
@@ -139,19 +147,29 @@ class FSBFS(PathSelector):
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
     def _nodes(self, data: TrainingData, most: int) -> Iterator[Node | WorkProgress]:
-        """Yield the subsets that these data are known to have, or find them."""
-        known, key = data.shared.of(_Partitions).found, (type(self), self._without_lambda())
-        if key not in known:
-            found = []
-            for node in self._partition(data):
-                yield node
-                if isinstance(node, Node):
-                    found.append(node)
-                if len(found) == most:
-                    break
-            known[key] = tuple(found)
+        """Yield the subsets that these data are known to have, then find the others.
+
+        Each is kept as soon as it is found: a path ends before constant features, and never asks whether
+        there is another subset. The search depends on its seed alone and finds the known ones again.
+        """
+        key = type(self), self._without_lambda()
+        known = data.shared.of(_Partitions).found.setdefault(key, _Partition())
+        n_known = len(known.nodes)
+        yield from tuple(known.nodes)
+        if known.is_whole:
             return
-        yield from known[key]
+        n_found = 0
+        for node in self._partition(data):
+            if isinstance(node, WorkProgress):
+                yield node
+                continue
+            n_found += 1
+            if n_found > n_known:
+                known.nodes.append(node)
+                yield node
+            if n_found == most:
+                break
+        known.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature is left."""

@@ -1,9 +1,11 @@
 """FS-BFS: the search against all subsets where those can be listed, and RankRLS on the new features."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
+from experiment.small import dataset, ended
 from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
@@ -13,6 +15,9 @@ from strategies import Problem, problems
 from rankstudio.engine import FSBFS, evaluate
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch
 
 
 @given(problems(most_features=5))
@@ -75,6 +80,23 @@ def test_size_one_orders_single_features() -> None:
     assert all(len(subset) == 1 for subset in found.subsets_)
     assert found.subsets_[0] == (4,)
     assert (np.diff(found.subset_scores_) <= 0).all()
+
+
+def test_a_run_searches_once_for_all_regularizations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path ends before the constant feature: the search is never asked for a subset that is not there."""
+    searched = []
+    best_subset = BestFirstSearch.best_subset
+
+    def counted(search: BestFirstSearch, left: list[int], singles: Any) -> Any:
+        searched.append(tuple(left))
+        return best_subset(search, left, singles)
+
+    monkeypatch.setattr(BestFirstSearch, "best_subset", counted)
+    values = {"regularization": (0.5, 1.0, 2.0), "subset_size": (2,), "measure": ("MAP",)}
+    (result,) = ended(run(Plan("small", "fs-bfs", parameters=values), dataset(folds=1))).folds
+    subsets = [[step.selected for step in path.steps] for path in result.paths]
+    assert len(subsets) == 3 and subsets[0] == subsets[1] == subsets[2]
+    assert len(searched) == len(subsets[0])
 
 
 def test_the_seed_makes_the_subsets() -> None:
