@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rankstudio.engine.analysis.convention_note import convention_note
+from rankstudio.engine.analysis.conventions import convention_note
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary

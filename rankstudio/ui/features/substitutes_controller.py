@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
+from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.substitutes_panel import NO_MODEL, SubstitutesPanel
 from rankstudio.ui.language import tr

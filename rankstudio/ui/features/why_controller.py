@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Margin, candidate_map, margins
-from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    CandidateMap,
+    Margin,
+    candidate_map,
+    margins,
+)
+from rankstudio.engine.analysis.features.choice_explanation import (
+    TOSS_UP,
+    Alternative,
+    ChoiceContext,
+    percent,
+)
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import rankstudio
-from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
-from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+from rankstudio.engine.analysis.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    simulation_as_command,
+    simulation_as_python,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 

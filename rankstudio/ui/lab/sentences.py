@@ -13,8 +13,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, power, signed
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
 
 _SURE = 2.0  # standard errors
 _LEAST = 0.005  # what is less is nothing to talk about

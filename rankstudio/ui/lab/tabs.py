@@ -27,8 +27,7 @@ from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
 
 
 class SimulationTab(Controller):

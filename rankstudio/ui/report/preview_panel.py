@@ -15,8 +15,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
-    from rankstudio.engine.analysis.report.figures import ReportFigure
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
 
 _MARGIN = 28  # pixels around the text
 _SETTLE = 150  # milliseconds without a change of the width, before figures are drawn anew

@@ -28,8 +28,7 @@ from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
-    from rankstudio.engine.analysis.report.figures import ReportFigure
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
@@ -86,7 +85,7 @@ class ReportRequest:
 
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
-    from rankstudio.engine.analysis.report.figures import ReportFigure  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
 
     report = make_report(source_of(asked))
@@ -127,7 +126,7 @@ def save_html(report: Report, path: Path) -> Path:
     OutputError
         Where it cannot be written.
     """
-    from rankstudio.engine.analysis.report.html_page import html_page  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import html_page  # noqa: PLC0415 - on the worker only
 
     write_text(path, html_page(report))
     return path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
-from rankstudio.engine.analysis.report.figures import ReportFigure
+from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.support.templates import rendered
 from rankstudio.ui.style.fonts import family
 

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
-from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-from rankstudio.engine.analysis.simulation.variation import simulate_over
+from rankstudio.engine.analysis.simulation.deviations import Deviations, DeviationSummary, simulate_over
 from rankstudio.engine.errors import ParameterError
 
 
@@ -76,8 +74,7 @@ def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "values"),
-    [("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))],
+    ("quantity", "values"), [("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))]
 )
 def test_what_cannot_be_varied_is_refused(quantity: str, values: tuple[float, ...]) -> None:
     with pytest.raises(ParameterError):

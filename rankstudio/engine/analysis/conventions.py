@@ -1,4 +1,4 @@
-"""How the order of runs depends on whose rules the measure follows."""
+"""What depends on the convention: how runs are ordered, and whether it was made for the data's labels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import isnan
 
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 
 
@@ -66,3 +68,28 @@ def reversed_pairs(rows: tuple[ConventionRow, ...], one: str, other: str) -> tup
         if all(convention in row.places for row in (a, b) for convention in (one, other))
     ]
     return sum(first * second < 0 for first, second in pairs), len(pairs)
+
+
+_THREE_GRADES = ("letor4", "letor3")
+_MOST = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
+
+
+def convention_note(known: str | None, greatest: float, key: str) -> str:
+    """Return in sentences that a convention takes more labels for relevant than another usual one; "" if not.
+
+    Parameters
+    ----------
+    known : str or None
+        Key of the known dataset that the data are; then their convention is that of its field.
+    greatest : float
+        The greatest relevance label.
+    key : str
+        Of the convention.
+    """
+    if known is not None or key not in _THREE_GRADES or greatest <= _MOST:
+        return ""
+    return tr(
+        "Labels go up to {greatest:g}, but {used} assumes 0–2 (gain 2^l − 1, labels from 1 up "
+        "are relevant). {other} treats labels from 2 up as relevant: choose the convention "
+        "that fits your data."
+    ).format(greatest=greatest, used=convention(key).label, other=convention("mslr").label)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import KernelRankRLS
-from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
+from rankstudio.engine.analysis.simulation.learners import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData, group

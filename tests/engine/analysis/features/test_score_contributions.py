@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankstudio.engine.analysis.features.kernel_contributions import kernel_contributions
+from rankstudio.engine.analysis.features.score_contributions import kernel_contributions
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.methods.kernels.kernel_model import KernelModel
 
