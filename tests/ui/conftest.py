@@ -20,12 +20,12 @@ from shiboken6 import isValid
 from windows import open_window, write_folds
 
 from rankstudio.ui.features import controller as features_controller
-from rankstudio.ui.features import substitutes_controller
+from rankstudio.ui.features import substitutes_panel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import app_model
 from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.report import controller as report_controller
-from rankstudio.ui.report import preview_panel
+from rankstudio.ui.report import panels as report_panels
 from rankstudio.ui.shell import refresh_timer
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
@@ -74,9 +74,9 @@ def prompt() -> Iterator[None]:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
         patch.setattr(refresh_timer, "_MILLISECONDS", 40)
         patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
-        patch.setattr(substitutes_controller, "_SETTLED_MILLISECONDS", 10)
+        patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)
         patch.setattr(report_controller, "_PAUSE", 20)
-        patch.setattr(preview_panel, "_SETTLE", 10)
+        patch.setattr(report_panels, "_SETTLE", 10)
         yield
 
 

@@ -78,7 +78,7 @@ class AlonePanel(Panel):
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
-        """Say how much is measured, where that takes a while; None says nothing more."""
+        """Show how much is measured, where that takes a while; None says nothing more."""
         self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
 
     def clear(self, why: str = _NO_DOCUMENTS) -> None:
@@ -247,7 +247,7 @@ class AlonePlot(Plot):
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was measured."""
+        """Return whether nothing was measured."""
         return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
 
     def figure(self) -> RowsFigure:
@@ -300,7 +300,7 @@ class AlonePlot(Plot):
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Say which feature it is, and how it ranks each part."""
+        """Return which feature it is, and how it ranks each part."""
         assert self.shown is not None  # else nothing is under the mouse
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
@@ -406,7 +406,7 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Say which feature is best alone, and how good the marked one is."""
+        """Return which feature is best alone, and how good the marked one is."""
         if self.shown is None:
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]

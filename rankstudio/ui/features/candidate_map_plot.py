@@ -154,7 +154,7 @@ class CandidateMapPlot(HeatMapPlot):
         return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else number(value)
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say score, share and rank of a cell."""
+        """Return score, share and rank of a cell."""
         if self._map is None:
             return []
         row, column = len(self._labels) - 1 - cell[0], cell[1]
@@ -335,7 +335,7 @@ class CandidateMapPlot(HeatMapPlot):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
 
     def summary(self) -> str:
-        """Say what the map is of, and its marked cell."""
+        """Return what the map is of, and its marked cell."""
         shown = self._map
         if shown is None or self._score is None:
             return ""

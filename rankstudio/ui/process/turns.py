@@ -74,3 +74,12 @@ def turns() -> Turns:
     app = QCoreApplication.instance()
     found = app.findChild(Turns, _NAME) if app is not None else None
     return found if found is not None else Turns(app)
+
+
+def settling(parent: QObject, milliseconds: int, slot: Callable[[], object]) -> QTimer:
+    """Return a timer that calls a slot once, so long after it was started last."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(slot)
+    return timer

@@ -11,11 +11,9 @@ from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
-from rankstudio.ui.features.densities_controller import DensitiesController
-from rankstudio.ui.features.substitutes_controller import SubstitutesController
-from rankstudio.ui.features.why_controller import WhyController
-from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.lab.tabs import SimulationTab
+from rankstudio.ui.features.substitutes_panel import SubstitutesController
+from rankstudio.ui.features.why_panel import DensitiesController, WhyController
+from rankstudio.ui.lab.controller import LabController, SimulationTab
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row

@@ -14,8 +14,7 @@ from waiting import wait_until
 from rankstudio.engine.analysis.features.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import describe_fold
-from rankstudio.ui.data.described_features import DescribedFeature
-from rankstudio.ui.data.statistics_panel import StatisticsPanel
+from rankstudio.ui.data.statistics_panel import DescribedFeature, StatisticsPanel
 from rankstudio.ui.style.theme import Theme
 
 

@@ -9,7 +9,7 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.features.path_rows import Arrivals, columns, path_rows
+from rankstudio.ui.features.features_panel import Arrivals, columns, path_rows
 from rankstudio.ui.style.fonts import font
 
 UNIT = Unit(1, 0, ParameterCombination())

@@ -8,7 +8,7 @@ from rankstudio.engine.analysis.features.substitutes import (
     Substitutes,
     Swap,
 )
-from rankstudio.ui.features.substitute_sentences import change_text, substitute_sentences
+from rankstudio.ui.features.substitutes_panel import change_text, substitute_sentences
 
 IDS = np.arange(10, 90, 10)
 NAMES = tuple("abcdefgh")

@@ -14,8 +14,7 @@ from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.features.substitute_sentences import change_text
-from rankstudio.ui.features.substitutes_panel import SubstitutesPanel
+from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, change_text
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 

@@ -11,7 +11,7 @@ from windows import finish, settle
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, margins
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.features.why_controller import _note
+from rankstudio.ui.features.why_panel import _note
 from rankstudio.ui.main_window import MainWindow
 
 LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from windows import open_window, settle, write_folds
 
-from rankstudio.ui.lab.tabs import AucTab
+from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 

@@ -17,7 +17,7 @@ from wording import naming
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
-from rankstudio.ui.lab.tabs import AucTab
+from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW

@@ -21,8 +21,8 @@ from rankstudio.engine.analysis.simulation.simulation import without_test
 from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items
+from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.lab.estimators import BASIS, SELECTION
-from rankstudio.ui.lab.tabs import AucTab
 from rankstudio.ui.main_window import MainWindow
 
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPolygonF
 
-from rankstudio.ui.queries.query_plot import inside_polygon
+from rankstudio.ui.queries.comparison_panel import inside_polygon
 
 
 def looped(x: float, y: float, corners: list[list[float]]) -> bool:

@@ -19,8 +19,8 @@ from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
+from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.queries.controller import QueriesController
-from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.style.theme import Theme
 
 

@@ -11,7 +11,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 from rankstudio.ui.plots import export_plot
-from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
+from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot
 
 NAN = float("nan")
 QUERIES = tuple(
