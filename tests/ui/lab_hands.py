@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from waiting import wait_until
 
 from rankstudio.ui.lab.form import LabForm
 
@@ -20,3 +21,10 @@ def write(form: LabForm, **values: object) -> None:
 
 def press(button: object) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def simulate(form: LabForm, **values: object) -> None:
+    """Type into fields, press Start, and wait until all is simulated and shown."""
+    write(form, **values)
+    press(form.start)
+    wait_until(lambda: form.status.text() == "done")

@@ -19,7 +19,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
+from rankstudio.ui.plots.base import ARROW_STEPS, CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.figure_values import MOST_ROWS, floats
 from rankstudio.ui.plots.frame import Frame, padded
 from rankstudio.ui.plots.layers import draw_marker, pen
@@ -41,7 +41,6 @@ _OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
 _RADIUS = 3.4
 _LEAST_RADIUS = 1.6
 _BETWEEN = 14.0
-_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
 class AlonePanel(Panel):
@@ -62,7 +61,7 @@ class AlonePanel(Panel):
         self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
-        self.switch.chosen.connect(self._on_switched)
+        self.switch.chosen.connect(self.plot.set_by_id)
         self.plot.picked.connect(self.picked)
         self.clear()
 
@@ -86,10 +85,6 @@ class AlonePanel(Panel):
         self.plot.placeholder = why
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
-
-    @Slot(object)
-    def _on_switched(self, by_id: object) -> None:
-        self.plot.set_by_id(bool(by_id))
 
 
 class AloneController(Controller):
@@ -223,6 +218,7 @@ class AlonePlot(Plot):
         self.box.silence()
         self._arrange()
 
+    @Slot(object)
     def set_by_id(self, by_id: bool) -> None:
         """Put the features in the order of their ids, or from the best to the worst."""
         self.by_id = by_id
@@ -320,7 +316,7 @@ class AlonePlot(Plot):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from feature to feature by the arrow keys, in the order that is shown."""
-        step = _STEPS.get(event.key())
+        step = ARROW_STEPS.get(event.key())
         if step is None or self.is_empty():
             event.ignore()
             return

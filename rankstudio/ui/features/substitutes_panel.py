@@ -77,6 +77,30 @@ class SubstituteSentence:
     feature: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """What columns are called: "BM25 of body (23)".
+
+    Attributes
+    ----------
+    ids, names : of length n
+        Of the data's columns.
+    """
+
+    ids: Ints
+    names: Sequence[str]
+
+    def __call__(self, column: int) -> str:
+        return f"{self.names[column]} ({self.ids[column]})"
+
+    def id(self, column: int) -> str:
+        return str(self.ids[column])
+
+    def listed(self, columns: Iterable[int]) -> str:
+        """Return columns below each other."""
+        return "\n".join(f"{self.ids[column]} {self.names[column]}" for column in columns)
+
+
 def substitute_sentences(
     found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
 ) -> tuple[SubstituteSentence, ...]:
@@ -90,20 +114,17 @@ def substitute_sentences(
     groups : Mapping of str to tuple of int, optional
         Of features, by their ids.
     """
+    called = _Called(ids, names)
     lonely = [group for group in found.groups if _is_lonely(group)]
     several = lonely if len(lonely) > 1 else []
     better = [swap for swap in found.better if swap.change <= -_LEAST]
-    told = [(_fall(better), _better_sentence(better, ids, names))] if better else []
+    told = [(_fall(better), _better_sentence(better, called))] if better else []
     told += [
-        (_fall(group.swaps), _group_sentence(group, ids, names))
-        for group in found.groups
-        if group not in several
+        (_fall(group.swaps), _group_sentence(group, called)) for group in found.groups if group not in several
     ]
     if several:
-        told.append((0.0, _lonely_sentence(several, ids, names)))
-    told += [
-        (_fall([swap]), _group_swap_sentence(swap, ids, names, groups or {})) for swap in found.group_swaps
-    ]
+        told.append((0.0, _lonely_sentence(several, called)))
+    told += [(_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps]
     ordered = [sentence for _, sentence in sorted(told, key=lambda one: one[0])]  # stable where none falls
     if found.why_no_swaps:
         ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
@@ -132,9 +153,9 @@ def _decimals(change: float) -> int:
     return max(_DECIMALS, -floor(log10(abs(change))))
 
 
-def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> SubstituteSentence:
-    chosen = together([f"{names[column]} ({ids[column]})" for column in group.selected])
-    title = either([chosen, *(str(ids[column]) for column in group.others[:_NAMED])])
+def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
+    chosen = together([called(column) for column in group.selected])
+    title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
     more = len(group.others) - _NAMED
     if more > 0:
         title = tr("{first} and {n} more").format(first=title, n=more)
@@ -144,10 +165,10 @@ def _group_sentence(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> 
     if not isnan(group.least):
         text = "|r| ≥ {r}" if group.others else tr("|r| ≥ {r} between them")
         parts.append(text.format(r=_floored(group.least)))
-    parts += _swap_texts(group, ids, names)
-    members = (*group.selected, *group.others)
-    hint = "\n".join(f"{ids[column]} {names[column]}" for column in members)
-    return SubstituteSentence(title, "; ".join(dict.fromkeys(parts)), hint, int(ids[group.selected[0]]))
+    parts += _swap_texts(group, called)
+    hint = called.listed((*group.selected, *group.others))
+    feature = int(called.ids[group.selected[0]])
+    return SubstituteSentence(title, "; ".join(dict.fromkeys(parts)), hint, feature)
 
 
 def _is_lonely(group: SubstituteGroup) -> bool:
@@ -156,20 +177,18 @@ def _is_lonely(group: SubstituteGroup) -> bool:
     return len(group.selected) == 1 and not group.others and unlike
 
 
-def _lonely_sentence(
-    groups: Sequence[SubstituteGroup], ids: Ints, names: Sequence[str]
-) -> SubstituteSentence:
+def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> SubstituteSentence:
     columns = [group.selected[0] for group in groups]
     why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
     return SubstituteSentence(
         tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
-        f"{', '.join(str(ids[column]) for column in columns)}: {why}",
-        "\n".join(f"{ids[column]} {names[column]}" for column in columns),
-        int(ids[columns[0]]),
+        f"{', '.join(map(called.id, columns))}: {why}",
+        called.listed(columns),
+        int(called.ids[columns[0]]),
     )
 
 
-def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list[str]:
+def _swap_texts(group: SubstituteGroup, called: _Called) -> list[str]:
     """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
     alike, told = bool(group.others), []
     for swap in group.swaps:
@@ -179,18 +198,17 @@ def _swap_texts(group: SubstituteGroup, ids: Ints, names: Sequence[str]) -> list
             if s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE
         ]
         if swap not in same or len(same) < 2:
-            told.append(_swap_text(swap, ids, names, alike=alike))
+            told.append(_swap_text(swap, called, alike=alike))
         elif swap is same[0] and swap.added is not None:
-            added = f"{names[swap.added]} ({ids[swap.added]})"
-            near = ", ".join(f"{ids[s.removed]} (r = {correlation_text(s.correlation)})" for s in same)
-            told.append(_nearest(alike).format(added=added, near=near))
+            near = ", ".join(f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})" for s in same)
+            told.append(_nearest(alike).format(added=called(swap.added), near=near))
     return told
 
 
-def _swap_text(swap: Swap, ids: Ints, names: Sequence[str], *, alike: bool) -> str:
+def _swap_text(swap: Swap, called: _Called, *, alike: bool) -> str:
     """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
     assert swap.added is not None  # of a group of features, never leaving out
-    added, removed = f"{names[swap.added]} ({ids[swap.added]})", ids[swap.removed]
+    added, removed = called(swap.added), called.id(swap.removed)
     if not alike and abs(swap.correlation) < _UNLIKE:
         return _NOTHING_LIKE
     if not isnan(swap.change):
@@ -207,27 +225,25 @@ def _nearest(alike: bool) -> str:
     return tr("{added} is the unselected feature most similar to {near}")
 
 
-def _group_swap_sentence(
-    swap: GroupSwap, ids: Ints, names: Sequence[str], groups: Groups
-) -> SubstituteSentence:
+def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
     group_of = group_names(groups)
 
-    def called(columns: tuple[int, ...]) -> str:
+    def whole(columns: tuple[int, ...]) -> str:
         first = columns[0]
-        listed = ", ".join(str(ids[column]) for column in columns)
-        return f"{group_of.get(int(ids[first]), names[first])} ({listed})"
+        name = group_of.get(int(called.ids[first]), called.names[first])
+        return f"{name} ({', '.join(map(called.id, columns))})"
 
-    change, removed = change_text(swap.change), called(swap.removed)
+    change, removed = change_text(swap.change), whole(swap.removed)
     per = change if abs(swap.change) < _LEAST else tr("{text} per document").format(text=change)
     return SubstituteSentence(
         tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
-        tr("best replaced by {added}: {change}").format(added=called(swap.added), change=per),
-        "\n".join(f"{ids[column]} {names[column]}" for column in (*swap.removed, *swap.added)),
-        int(ids[swap.removed[0]]),
+        tr("best replaced by {added}: {change}").format(added=whole(swap.added), change=per),
+        called.listed((*swap.removed, *swap.added)),
+        int(called.ids[swap.removed[0]]),
     )
 
 
-def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) -> SubstituteSentence:
+def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
     first, more = better[0], len(better) - 1
     by = size_text(first.change)
     text = tr("Lowers the leave-query-out error by {change} per document.").format(change=by)
@@ -239,15 +255,16 @@ def _better_sentence(better: Sequence[Swap], ids: Ints, names: Sequence[str]) ->
         ).format(change=by, n=more)
     feature = first.removed if first.added is None else first.added
     return SubstituteSentence(
-        _change_named(first, ids, names),
+        _change_named(first, called),
         text,
-        "\n".join(f"{_change_named(swap, ids, names)}: {_per_document(swap)}" for swap in better),
-        int(ids[feature]),
+        "\n".join(f"{_change_named(swap, called)}: {_per_document(swap)}" for swap in better),
+        int(called.ids[feature]),
     )
 
 
-def _change_named(swap: Swap, ids: Ints, names: Sequence[str]) -> str:
+def _change_named(swap: Swap, called: _Called) -> str:
     """Return what a change of a model is: "e (50) instead of 10", "Leaving out a (10)"."""
+    ids, names = called.ids, called.names
     if swap.added is None:
         text = tr("Leaving out {name} ({id})")
         return text.format(name=names[swap.removed], id=ids[swap.removed])

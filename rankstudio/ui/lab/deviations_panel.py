@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,7 @@ _COLUMNS = (
         "bias",
         tr("mean"),
         "right",
-        format=lambda value: signed(value, 4),
+        format=partial(signed, decimals=4),
         tooltip=tr("Mean difference between estimate and truth: the bias"),
         width=76,
     ),
@@ -98,7 +99,7 @@ _COLUMNS = (
         "error",
         tr("± s.e."),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard error of the mean deviation"),
         tone="muted",
         width=66,
@@ -107,7 +108,7 @@ _COLUMNS = (
         "sd",
         tr("sd"),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard deviation of estimate minus truth of the same model (T 5.1)"),
         width=66,
     ),
@@ -115,7 +116,7 @@ _COLUMNS = (
         "unconditional",
         tr("sd of all"),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard deviation of estimate minus mean truth over all models (T 5.2)"),
         tone="muted",
         width=72,

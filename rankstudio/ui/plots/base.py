@@ -41,6 +41,13 @@ FRAME_MS = 33
 CellValue = str | float | int
 Numbers = tuple[list[str], list[list[CellValue]]]
 
+ARROW_STEPS: dict[int, int] = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Down: 1,
+}
+"""How far each arrow key goes along points that have an order."""
 _KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,

@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
+from rankstudio.ui.plots.base import ARROW_STEPS, CellValue, Numbers, Plot, describe
 from rankstudio.ui.plots.figure_values import floats
 from rankstudio.ui.plots.frame import Frame, padded
 from rankstudio.ui.plots.layers import hairline, pen
@@ -39,7 +39,6 @@ BAR = 8.0  # pixels: how high a bar in a cell is
 _REACH = 10.0  # pixels from a point in which the mouse means it
 _DRAG = 5.0  # pixels that a drag is wide or high at least
 _APART = 2.0  # pixels between two corners of a line drawn by hand
-_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 _SIZE = 6.0
 _RING = 7.0
 _FADED, _SEEN = 0.12, 0.55
@@ -92,6 +91,7 @@ class QueryPlot(Plot):
         self.box.silence()
         self._name_axes()
 
+    @Slot(object)
     def set_mode(self, mode: str) -> None:
         """Draw in the other way."""
         self.mode = mode
@@ -205,7 +205,7 @@ class QueryPlot(Plot):
             self._give_up()
             event.accept()
             return
-        step = _STEPS.get(event.key())
+        step = ARROW_STEPS.get(event.key())
         if step is None or self.is_empty():
             event.ignore()
             return
@@ -506,7 +506,7 @@ class ComparisonPanel(Panel):
         self.mode.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.mode)
         fill(self.body, (self.plot, 1), self.sentence, spacing=4)
-        self.mode.chosen.connect(self._draw_as)
+        self.mode.chosen.connect(self.plot.set_mode)
 
     def show_comparison(self, found: QueryComparison) -> None:
         """Show other queries."""
@@ -528,7 +528,3 @@ class ComparisonPanel(Panel):
         self.plot.set_comparison(None)
         self.set_caption("")
         self.sentence.clear()
-
-    @Slot(object)
-    def _draw_as(self, mode: object) -> None:
-        self.plot.set_mode(str(mode))
