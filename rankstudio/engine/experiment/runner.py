@@ -78,7 +78,7 @@ def open_data(plan: Plan) -> FoldedDataset:
 
 def _open(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
-        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - only for the sample
+        from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - only for the sample
 
         return open_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed

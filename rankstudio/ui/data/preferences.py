@@ -9,7 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.preferences.summary import PreferenceSummary
+from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn

@@ -29,7 +29,7 @@ from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.export import LABELS, figure_image, save_figure
 from rankstudio.ui.process.files_read import refuse_read
-from rankstudio.ui.process.turns import settling
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.choice_box import choice_box
 from rankstudio.ui.widgets.layout import fill, named, set_role
@@ -84,7 +84,7 @@ class FigureDialog(QDialog):
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._message = PlainLabel(wraps=True)
-        self._settling = settling(self, _SETTLE, self._draw)
+        self._settling = single_shot(_SETTLE, self._draw, self)
         self._fill()
         self._lay_out()
         self._connect()

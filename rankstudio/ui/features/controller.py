@@ -20,7 +20,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
-from rankstudio.ui.process.turns import settling
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class FeaturesController(Controller):
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
         self._marked: int | None = None
-        self._settled = settling(self, _SETTLED_MILLISECONDS, self._inspect_marked)
-        self._settled_model = settling(self, _SETTLED_MILLISECONDS, self._inspect_again)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
+        self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
         self._described = OnDemand(worker, self._key, self._describe, slot="profile", parent=self)
         self._described.failed.connect(self.failed)
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
@@ -67,6 +67,7 @@ class FeaturesController(Controller):
             path.chosen.connect(self._choose)
             path.inspected.connect(self.inspect)
             path.toggled.connect(self._toggle)
+            path.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
         session.datasetChanged.connect(self._forget)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import refuse_read
-from rankstudio.ui.process.turns import settling
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
 from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
 from rankstudio.ui.style.theme import Theme
@@ -60,8 +61,8 @@ class ReportController(Controller):
             parent=self,
         )
         self._demand.failed.connect(self._fail)
-        self._pause = settling(self, _PAUSE, self._show)
-        self._turn = settling(self, 0, self.update)  # the click is stored first, which the report counts
+        self._pause = single_shot(_PAUSE, self._show, self)
+        self._turn = single_shot(0, self.update, self)  # the click is stored first, which the report counts
         self._show_settings(self._settings)
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
@@ -201,9 +202,9 @@ class ReportController(Controller):
             self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
         self._unwritten = False
-        self._store.note_report(study, self._settings)
+        self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
-            tr("Storing the text of the report"), self._store.write_marks, on_error=self.failed.emit
+            tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
         )
 
     @Slot()

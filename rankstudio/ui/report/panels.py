@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.language import tr, trn
-from rankstudio.ui.process.turns import settling
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.report_tasks import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -174,7 +174,7 @@ class _Sheet(QTextBrowser):
         self._figures: dict[str, ReportFigure] = {}
         self._html = ""
         self._width = 0
-        self._settling = settling(self, _SETTLE, self._draw)
+        self._settling = single_shot(_SETTLE, self._draw, self)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET)

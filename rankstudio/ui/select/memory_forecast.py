@@ -14,7 +14,7 @@ from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.execution_backend import PROCESSES
+from rankstudio.ui.model.execution import PROCESSES
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import named, set_role
 

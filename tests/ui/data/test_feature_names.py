@@ -28,7 +28,7 @@ def test_a_name_is_the_same_everywhere_and_at_the_next_start(
         write(window, 1, "name", "Clicks of last week")
         assert window.session.dataset.feature_names[1] == "Clicks of last week"
         assert record.dataset is window.session.dataset, "the run goes with its data"
-        assert window.sections.run._record is record or window.runs.shown is record
+        assert window.sections.select._record is record or window.runs.shown is record
         wait_until(lambda: rows(window) and rows(window)[1].name == "Clicks of last week")
         assert rows(window)[1].quality is report, "nothing is looked at again"
         settle(window)
@@ -136,8 +136,8 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
             for step in path.steps:
                 assert (0 in step.selected) == (2 in step.selected)
         window.workspace.show_page("features")
-        wait_until(window.sections.inspect.path.table.rows)
-        named = {row.feature_id: row.group for row in window.sections.inspect.path.table.rows()}
+        wait_until(window.sections.features.path.table.rows)
+        named = {row.feature_id: row.group for row in window.sections.features.path.table.rows()}
         assert (named[1], named[3], named[2]) == ("Body", "Body", "Clicks")
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
@@ -215,7 +215,7 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     assert session.plan.parameters["pinned"] == (3,)
     wait_until(
         lambda: (
-            {1, 3} <= {row.feature_id for row in window.sections.inspect.features.table.rows() if row.pinned}
+            {1, 3} <= {row.feature_id for row in window.sections.features.features.table.rows() if row.pinned}
         )
     )
     session.toggle("pinned", 1)

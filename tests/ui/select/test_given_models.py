@@ -94,7 +94,7 @@ def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
     dialog.accept()
     _second(window)
     assert naming("fold1").search(window.notice.text()) and window.notice.isVisible()
-    row = window.sections.results.panel.rows()[1]
+    row = window.sections.compare.panel.rows()[1]
     assert "200 of the 250 queries" in row.note or naming("fold1").search(row.note)
     window.commands["open_model"].trigger()
     dialog = _dialog(window)

@@ -16,6 +16,7 @@ from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.page import Page
 from rankstudio.ui.select.given_runs import GivenDialog, scores_path
 
 
@@ -52,6 +53,27 @@ def test_the_order_of_the_file_becomes_a_run(window: MainWindow) -> None:
     wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
     assert window.runs.records[0].plan.title == "Given order"
     assert window.runs.records[0].result is not None
+
+
+def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(window: MainWindow) -> None:
+    """Another path in sight must not keep that of Select from following when it comes back."""
+    run_with(window)
+    window.commands["add_order"].trigger()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    learned, given = window.runs.records
+    window.workspace.show_page("features")
+    own, other = window.sections.features.path, window.sections.features.features
+    window.findChild(Page, "features-page").pop_out(own)
+    look_at(window.session, window.runs, given)
+    window.workspace.show_page("select")
+    settle(window)
+    assert own.isVisible() and not other.isVisible()
+    look_at(window.session, window.runs, learned)
+    settle(window)
+    assert own.isVisible() and other.isVisible()
+    assert (
+        [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []
+    )
 
 
 def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

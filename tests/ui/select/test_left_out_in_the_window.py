@@ -58,8 +58,8 @@ def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: Mai
 
 
 def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, kernel: RunRecord) -> None:
-    heat = window.sections.run.heat
-    window.sections.run.curves.view._buttons()[1].click()
+    heat = window.sections.select.heat
+    window.sections.select.curves.view._buttons()[1].click()
     assert heat.isVisibleTo(window)
     assert heat.accessibleName() == "γ × λ"
     assert heat.left_out()
@@ -91,7 +91,7 @@ def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, ke
 
 
 def test_the_map_is_written_as_a_table(window: MainWindow, kernel: RunRecord, tmp_path: Path) -> None:
-    plot = window.sections.run.heat.plot
+    plot = window.sections.select.heat.plot
     header, rows = plot.numbers()
     assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
     assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
@@ -105,7 +105,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     record = ran(window, method="greedy-rankrls", parameters=grid, select_by=MAP)
     window.session.look_at(1)
     chosen = record.folds[1].chosen
-    plot = window.sections.run.curves.validation_plot
+    plot = window.sections.select.curves.validation_plot
     plot.flush()
     name = "left-out queries, selected with them"
     header, rows = plot.numbers()
@@ -115,7 +115,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     assert f"{name}, best" in plot.accessibleDescription()
     assert chosen.step.number == int(np.argmax(path.validation[MAP])) + 1
     other = 1 - chosen.unit.position
-    window.sections.run.curves.picked.emit(other, 2)
+    window.sections.select.curves.picked.emit(other, 2)
     assert [row[-1] for row in plot.numbers()[1]] == record.paths[1, other].validation[MAP].tolist()
     again = run_plan(record.plan, window.session.dataset)
     assert again.folds[0].left_out == record.folds[1].left_out
@@ -130,7 +130,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         ranker_parameters=GRIDS,
         select_by=MAP,
     )
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
     assert heat.caption() == "each cell with its best k · click a cell to choose its model"
     window.session.look_at(1)
@@ -158,10 +158,10 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
         record = ran(window, method="kernel-rankrls", parameters=GRIDS, select_by=MAP)
-        panel = window.sections.run.curves
+        panel = window.sections.select.curves
         assert not panel.validation_plot.isHidden()
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
-        heat = window.sections.run.heat
+        heat = window.sections.select.heat
         panel.view._buttons()[1].click()
         assert heat.isVisibleTo(window)
         assert panel.validation_plot.isHidden()

@@ -37,7 +37,7 @@ def ran(window: MainWindow, **changes: Any) -> RunRecord:
 
 
 def box_of(window: MainWindow) -> LeftOutBox:
-    return window.sections.run.curves.left_out
+    return window.sections.select.curves.left_out
 
 
 def asked(window: MainWindow) -> None:
@@ -58,7 +58,7 @@ def chosen_by_it(window: MainWindow, record: RunRecord) -> dict[tuple[int, int],
 
 
 def drawn(window: MainWindow) -> tuple[str, list[float]]:
-    header, rows = window.sections.run.curves.validation_plot.numbers()
+    header, rows = window.sections.select.curves.validation_plot.numbers()
     return header[-1], [row[-1] for row in rows]
 
 
@@ -66,7 +66,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window:
     record = ran(window, method="greedy-rankrls", parameters=GREEDY)
     window.session.look_at(1)
     settle(window)
-    box, plot = box_of(window), window.sections.run.curves.validation_plot
+    box, plot = box_of(window), window.sections.select.curves.validation_plot
     assert box.isVisible() and not box.isChecked() and box.text() == "Left-out queries"
     assert NAME not in plot.numbers()[0]
     shares: list[float] = []
@@ -89,7 +89,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window:
     assert "leave-query-out MAP" not in record.folds[1].paths[0].validation
 
     # Another path is measured when it is looked at, another measure is known by now, another fold's is not.
-    window.sections.run.curves.picked.emit(1 - chosen, 2)
+    window.sections.select.curves.picked.emit(1 - chosen, 2)
     measured(window)
     assert drawn(window)[1] == expected[1, 1 - chosen]
     window.session.show_measure("NDCG@10")
@@ -111,7 +111,7 @@ def test_over_all_folds_it_is_the_mean(window: MainWindow) -> None:
     window.session.select((2.0,), 5)
     asked(window)
     expected = chosen_by_it(window, record)
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     beside = curves.validation_plot.family["left_out"]
     assert beside.label == "left-out queries"
     assert beside.ys == [np.mean([expected[fold, 1] for fold in record.folds])]
@@ -142,13 +142,13 @@ def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
     parameters = {**GREEDY, "regularization": (1.0,)}
     plan = record.plan.changed(select_by=MAP, parameters=parameters, folds=(1,))
     expected = run_plan(plan, window.session.dataset).folds[0].paths[0].validation[MAP]
-    assert window.sections.run.curves.validation_plot.family["left_out"].ys == expected.tolist()
+    assert window.sections.select.curves.validation_plot.family["left_out"].ys == expected.tolist()
 
 
 def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow) -> None:
     record = ran(window, method="kernel-rankrls", parameters=KERNEL)
     window.session.look_at(1)
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     assert heat.of.isHidden()
     asked(window)
     assert not heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
@@ -164,7 +164,7 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow)
 
 
 def pick_left_out(window: MainWindow) -> None:
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     heat.of.setCurrentIndex(1)
     heat.of.activated.emit(1)
 
@@ -175,7 +175,7 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
         record = ran(window, method="greedy-rankrls", parameters=GREEDY)
-        panel = window.sections.run.curves
+        panel = window.sections.select.curves
         assert panel.validation_plot.isHidden() and panel.left_out.isVisibleTo(window)
         asked(window)
         assert not panel.validation_plot.isHidden()

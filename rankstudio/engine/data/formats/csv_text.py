@@ -279,7 +279,7 @@ def csv_width(head: bytes) -> int:
 
 
 def read_csv(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read CSV text; see `FormatReader`.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.data.splitting.inner_folds import inner_folds
+from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -10,9 +10,9 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.preferences.summary import (
+from rankstudio.engine.data.preferences.preferences import (
     NO_PREFERENCES,
+    Preferences,
     PreferenceSummary,
     summarise_preferences,
 )

@@ -10,8 +10,8 @@ from wording import naming
 from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol

@@ -18,8 +18,8 @@ from wording import naming
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -15,7 +15,7 @@ from wording import naming
 from rankstudio.engine import RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting import splits as protocols
-from rankstudio.engine.data.splitting.inner_folds import inner_folds
+from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import Protocol, parse_protocol

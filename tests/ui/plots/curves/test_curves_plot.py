@@ -1,7 +1,7 @@
 import time
 
 import numpy as np
-from plot_hands import pixel
+from hands import pixel
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
