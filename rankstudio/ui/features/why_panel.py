@@ -227,89 +227,11 @@ class WhyPanel(Panel):
             self.plot.set_ranked(way == RANKS)
 
 
-class DensitiesController(Controller):
-    """Has the densities of the inspected feature, and of the one beside it, estimated as the method did.
-
-    Parameters
-    ----------
-    models : Models
-    inspect : FeaturesController
-        Which feature is looked at.
-    panel : WhyPanel
-        Where densities are offered and shown.
-    """
-
-    def __init__(
-        self,
-        models: Models,
-        inspect: FeaturesController,
-        panel: WhyPanel,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        session, current, worker = models.session, models.current, models.task_worker
-        self._session, self._current, self._inspect, self._panel = session, current, inspect, panel
-        self._fold_cache = models.fold_cache
-        self._other: int | None = None
-        self._path: PathResult | None = None
-        self._estimated = OnDemand(worker, self._key, self._estimate, slot="densities", parent=self)
-        self._estimated.failed.connect(self.failed)
-        panel.densities.otherChosen.connect(self._on_other)
-        panel.densitiesAsked.connect(self.update)
-        session.datasetChanged.connect(self._forget)
-        current.changed.connect(self.update)
-        inspect.inspected.connect(self.update)
-
-    @Slot()
-    def update(self) -> None:
-        """Show the densities of the feature that is looked at, where somebody sees them."""
-        if not self._inspect.path.isVisible():
-            return
-        model, dataset = self._current.model, self._session.dataset
-        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
-        self._panel.offer_densities(there)
-        column = self._inspect.column
-        if not self._panel.shows_densities or model is None or dataset is None or column is None:
-            return
-        if model.path is not self._path:
-            self._path = model.path
-            order = model.path.steps[-1].selected
-            self._panel.densities.show_choices(order, dataset.feature_names, self._other)
-        self._estimated.update()
-
-    def _key(self) -> Key | None:
-        model, column = self._current.model, self._inspect.column
-        return None if model is None or column is None else (model.path, column, self._other)
-
-    def _estimate(self) -> Computation | None:
-        from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
-
-        model, column, dataset = self._current.model, self._inspect.column, self._session.dataset
-        if model is None or column is None or dataset is None:
-            return None
-        other = self._other if self._other not in (None, column) else next_best(model.path, column)
-        columns, names = [column] if other is None else [column, other], dataset.feature_names
-
-        def show(found: tuple[ComparedDensities, ...]) -> None:
-            self._panel.densities.show_densities(found, names)
-
-        given = model.plan, model.fold, model.path, columns
-        return computation(tr("Estimating densities"), show, self._fold_cache.densities, *given)
-
-    @Slot(object)
-    def _on_other(self, column: int | None) -> None:
-        self._other = column
-        self.update()
-
-    @Slot()
-    def _forget(self) -> None:
-        self._other = self._path = None
-        self._estimated.forget()
-        self._panel.densities.clear()
-
-
 class WhyController(Controller):
     """Explains the current model's path while the Features page is seen.
+
+    For methods that judge features by densities it has those of the inspected feature, and of the one beside
+    it, estimated as the method did.
 
     Parameters
     ----------
@@ -330,8 +252,12 @@ class WhyController(Controller):
         self._session, self._current, self._inspect = session, current, inspect
         self._fold_cache, self._absence = models.fold_cache, models.absence
         self._leads: dict[int, Margin] = {}
+        self._other: int | None = None  # column of the feature beside the inspected one
+        self._offered: PathResult | None = None  # whose features can stand there
         self.panel = WhyPanel(theme)
         self.panel.picked.connect(self._on_picked)
+        self.panel.densitiesAsked.connect(self._show_densities)
+        self.panel.densities.otherChosen.connect(self._on_other)
         seen = inspect.path
         self._compared = OnDemand(
             worker, self._compared_key, self._compare, slot="why", panel=seen, clear=self._clear, parent=self
@@ -339,8 +265,12 @@ class WhyController(Controller):
         self._explained = OnDemand(
             worker, self._explained_key, self._explain, slot="explanation", panel=seen, parent=self
         )
-        for demand in (self._compared, self._explained):
+        self._estimated = OnDemand(
+            worker, self._estimated_key, self._estimate, slot="densities", panel=seen, parent=self
+        )
+        for demand in (self._compared, self._explained, self._estimated):
             demand.failed.connect(self.failed)
+        session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, self._absence.changed):
             signal.connect(self.update)
         inspect.inspected.connect(self._look)
@@ -367,6 +297,7 @@ class WhyController(Controller):
         if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
             self._mark(model)
         self._explained.update()
+        self._show_densities()
 
     def _is_compared(self, model: SelectedModel) -> bool:
         """Return whether the method of a model compares candidates."""
@@ -481,6 +412,54 @@ class WhyController(Controller):
         self._inspect.profile.explain(None)
         if model is not None:
             self._inspect.path.show_margins(model.path, {}, "")
+
+    # Densities
+
+    @Slot()
+    def _show_densities(self) -> None:
+        """Show the densities of the feature that is looked at, where somebody sees them."""
+        if not self._inspect.path.isVisible():
+            return
+        model, dataset = self._current.model, self._session.dataset
+        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
+        self.panel.offer_densities(there)
+        if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
+            return
+        if model.path is not self._offered:
+            self._offered = model.path
+            order = model.path.steps[-1].selected
+            self.panel.densities.show_choices(order, dataset.feature_names, self._other)
+        self._estimated.update()
+
+    def _estimated_key(self) -> Key | None:
+        model, column = self._current.model, self._inspect.column
+        return None if model is None or column is None else (model.path, column, self._other)
+
+    def _estimate(self) -> Computation | None:
+        from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+
+        model, column, dataset = self._current.model, self._inspect.column, self._session.dataset
+        if model is None or column is None or dataset is None:
+            return None
+        other = self._other if self._other not in (None, column) else next_best(model.path, column)
+        columns, names = [column] if other is None else [column, other], dataset.feature_names
+
+        def show(found: tuple[ComparedDensities, ...]) -> None:
+            self.panel.densities.show_densities(found, names)
+
+        given = model.plan, model.fold, model.path, columns
+        return computation(tr("Estimating densities"), show, self._fold_cache.densities, *given)
+
+    @Slot(object)
+    def _on_other(self, column: int | None) -> None:
+        self._other = column
+        self._show_densities()
+
+    @Slot()
+    def _forget_densities(self) -> None:
+        self._other = self._offered = None
+        self._estimated.forget()
+        self.panel.densities.clear()
 
 
 def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
