@@ -1,4 +1,4 @@
-"""Data with the features of the current model leave the window in every format."""
+"""What the window exports of the plan, and of the data with the features of the current model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QGuiApplication
 from waiting import wait_until
 from windows import finish
 from wording import naming
@@ -13,9 +14,27 @@ from wording import naming
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.export import dataset_files
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
+
+
+def test_every_format_of_a_plan_is_offered_saved_and_copied(window: MainWindow, tmp_path: Path) -> None:
+    dialog = window.export_controller.dialog()
+    labels = [dialog._list.item(row).text() for row in range(dialog._list.count())]
+    assert labels[-len(PLAN_FORMATS) :] == [form.label for form in PLAN_FORMATS]
+    for form in PLAN_FORMATS:
+        dialog.select(f"plan-{form.key}")
+        assert dialog.path.suffix == form.suffix
+        path = tmp_path / f"plan{form.suffix}"
+        dialog._path.setText(str(path))
+        dialog.save()
+        expected = form.text(window.session.plan, "", {})
+        assert path.read_text(encoding="utf-8") == expected
+        dialog.copy()
+        assert QGuiApplication.clipboard().text() == expected.rstrip()
+    dialog.deleteLater()
 
 
 def opened(window: MainWindow) -> ExportDialog:
