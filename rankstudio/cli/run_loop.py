@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.execution.workers import ALONE, Workers
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.experiment.storage.seal import is_sealed
+from rankstudio.engine.experiment.storage.study_contents import is_sealed
 
 if TYPE_CHECKING:
     from rankstudio.cli.mlflow_log import MlflowLog

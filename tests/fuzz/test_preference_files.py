@@ -12,7 +12,7 @@ from mutations import MUTATIONS, TOKENS, mutated
 from rankstudio.engine import RankRLS
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.csv_file import read_preferences
-from rankstudio.engine.data.preferences.summary import summarise_preferences
+from rankstudio.engine.data.preferences.preferences import summarise_preferences
 from rankstudio.engine.errors import DataError
 
 FILES = (

@@ -10,7 +10,7 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated
 
 from rankstudio.engine.data.formats.data_file import load_trec
-from rankstudio.engine.data.score_files import read_score_file
+from rankstudio.engine.data.given_scores import read_score_file
 from rankstudio.engine.errors import RankStudioError
 
 QRELS = (b"7 0 a 2\n7 0 b 0\n8 0 a 1\n8 0 c -2\n", b"\xef\xbb\xbf1 0 x 1\r\n1 0 y 0\r\n")

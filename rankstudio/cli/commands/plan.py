@@ -11,7 +11,7 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_o
 from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import tell_damage
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS, PlanFormat
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS, PlanFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.experiment.plan.identity import counting_plan
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, counting_plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 
 _NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported

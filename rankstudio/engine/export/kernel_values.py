@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import NAMES, Kernel
+from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import shown
 

@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import format_of_name
-from rankstudio.engine.data.missing_values import Missing
+from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import DatasetError, shown_path
 from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.support.file_pages import release

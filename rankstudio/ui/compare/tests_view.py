@@ -153,7 +153,7 @@ class TestsView(View):
 
 
 def _clear(row: ComparedRun) -> bool:
-    """Tell whether the difference is more than chance would explain."""
+    """Return whether the difference is more than chance would explain."""
     return row.p_holm is not None and row.p_holm < ALPHA
 
 

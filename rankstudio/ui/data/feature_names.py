@@ -158,7 +158,7 @@ class FeatureNames(Controller):
             new = renamed(dataset, notes.names)
             self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
             self._data.keep_reports()
-            self._session.rename_features(new)
+            self._session.exchange(new)
         try:
             save_notes(self._folder, dataset, notes)
         except RankStudioError as error:

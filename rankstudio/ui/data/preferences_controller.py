@@ -17,7 +17,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.preferences.summary import PreferenceSummary
+    from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 """Of which file, and of which fold: None for all."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rankstudio.engine.data.preferences.summary import PreferenceSummary
+from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Fact, KeyValue, RemovableNote

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import OutputError, RankStudioError
-from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.support.files import write_text
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models

@@ -72,6 +72,7 @@ class FeaturesController(Controller):
             path.chosen.connect(self._choose)
             path.inspected.connect(self.inspect)
             path.toggled.connect(self._toggle)
+            path.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
         session.datasetChanged.connect(self._forget)

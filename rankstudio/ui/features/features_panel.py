@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from rankstudio.engine.arrays import Ints
@@ -59,12 +59,15 @@ class FeaturesPanel(Panel):
         "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
     unsealAsked : Signal()
         The user wants to see what was measured on the sealed test part.
+    appeared : Signal()
+        The panel is seen again, and has not followed what came while it was hidden.
     """
 
     chosen = Signal(int)
     inspected = Signal(int)
     toggled = Signal(str, int)
     unsealAsked = Signal()
+    appeared = Signal()
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0)
@@ -235,6 +238,11 @@ class FeaturesPanel(Panel):
         self.set_caption("")
         self.show_test({})
         self._update_tools()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a page hides its path for methods without features."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what the names need the room of."""

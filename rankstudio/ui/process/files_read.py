@@ -36,7 +36,7 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     OutputError
         The text names the file.
     """
-    from rankstudio.engine.data.input_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
+    from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
     above: QWidget | None = widget
     while above is not None:

@@ -16,7 +16,7 @@ from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.steps import Step
-from rankstudio.ui.background.job import CancelFlag
+from rankstudio.ui.background.worker import CancelFlag
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation

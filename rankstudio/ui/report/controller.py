@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys
 from rankstudio.engine.analysis.report.words import with_words
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -207,9 +208,9 @@ class ReportController(Controller):
             self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
         self._unwritten = False
-        self._store.note_report(study, self._settings)
+        self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
-            tr("Storing the text of the report"), self._store.write_marks, on_error=self.failed.emit
+            tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
         )
 
     @Slot()

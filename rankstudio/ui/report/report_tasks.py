@@ -14,8 +14,13 @@ from PySide6.QtCore import QMarginsF, QUrl
 from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    SealMark,
+    fingerprint,
+    is_sealed,
+)
 from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.ui.language import tr
@@ -28,8 +33,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
-    from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
     from rankstudio.engine.export.figures.style import FigureStyle
 
 PDF_WIDTH = 640.0
@@ -192,9 +197,6 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
 
 def _record(dataset: FoldedDataset) -> RecordedData:
     """Return what a study would record of data."""
-    from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - as above
-    from rankstudio.engine.experiment.storage.run_index import RecordedData  # noqa: PLC0415 - as above
-
     found = fingerprint(dataset)
     place = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)

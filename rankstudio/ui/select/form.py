@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
-from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
     Kind,

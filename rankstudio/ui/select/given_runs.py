@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.data.compression import without_ending
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_folder import fold_of_name, models_in

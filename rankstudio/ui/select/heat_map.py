@@ -14,8 +14,7 @@ from rankstudio.engine.analysis.grid_map import Curve, GridMap, Pair, grid_map, 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
-from rankstudio.engine.experiment.plan.path_extent import has_map, longest_path
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr

@@ -8,8 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.analysis.features.candidate_map import step_margin
 from rankstudio.engine.analysis.fold_average import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.path_extent import longest_path
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, longest_path
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,

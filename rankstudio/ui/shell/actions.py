@@ -355,7 +355,7 @@ class Actions:
         return self._actions[key]
 
     def connect(self, **calls: Callable[[], object]) -> None:
-        """Say what commands do, by their keys."""
+        """Connect commands, by their keys, with what they do."""
         for key, call in calls.items():
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 

@@ -26,8 +26,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.study.columns_dialog import ColumnsDialog
-from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
 
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)

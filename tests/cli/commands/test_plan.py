@@ -15,7 +15,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import load_plan
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 
 _RUN_NOTEBOOK = """
 import sys, nbclient, nbformat

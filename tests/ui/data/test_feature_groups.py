@@ -69,8 +69,8 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
             for step in path.steps:
                 assert (0 in step.selected) == (2 in step.selected)
         window.workspace.show_page("features")
-        wait_until(window.sections.inspect.path.table.rows)
-        named = {row.feature_id: row.group for row in window.sections.inspect.path.table.rows()}
+        wait_until(window.sections.features.path.table.rows)
+        named = {row.feature_id: row.group for row in window.sections.features.path.table.rows()}
         assert (named[1], named[3], named[2]) == ("Body", "Body", "Clicks")
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
@@ -148,7 +148,7 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     assert session.plan.parameters["pinned"] == (3,)
     wait_until(
         lambda: (
-            {1, 3} <= {row.feature_id for row in window.sections.inspect.features.table.rows() if row.pinned}
+            {1, 3} <= {row.feature_id for row in window.sections.features.features.table.rows() if row.pinned}
         )
     )
     session.toggle("pinned", 1)

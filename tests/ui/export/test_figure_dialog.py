@@ -98,13 +98,13 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
         figure = plot.figure()
         assert not figure.empty
         assert figure.table()[1]
-    validation = window.sections.run.curves.validation_plot
+    validation = window.sections.select.curves.validation_plot
     validation.figureAsked.emit()
     assert shown[-1].endswith(validation.axes.title)
-    button = window.sections.run.curves.findChild(QToolButton, "figure-button")
+    button = window.sections.select.curves.findChild(QToolButton, "figure-button")
     assert button.isVisible()
     button.click()
-    assert shown[-1].endswith(window.sections.run.curves.criterion_plot.axes.title)
+    assert shown[-1].endswith(window.sections.select.curves.criterion_plot.axes.title)
     dialog = window.export_controller.figure_dialog(validation)
     assert dialog is not None
     assert "Greedy RankRLS" in dialog.figure.caption and "RankStudio" in dialog.figure.caption

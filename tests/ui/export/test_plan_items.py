@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
 
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.ui.main_window import MainWindow
 
 

@@ -40,8 +40,8 @@ def test_a_click_looks_at_the_feature_everywhere(window: MainWindow) -> None:
     assert lines[0].text == f"{window.session.dataset.feature_names[column]} ({feature})"
     assert [line.text for line in lines[1:4]] == ["train", "validation", "test"]
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert window.sections.inspect.feature == feature
-    assert window.sections.inspect.features.table.current().feature_id == feature
+    assert window.sections.features.feature == feature
+    assert window.sections.features.features.table.current().feature_id == feature
     assert window.current.model.x_value == 2
 
 
@@ -50,12 +50,12 @@ def test_arrow_keys_go_from_feature_to_feature(window: MainWindow) -> None:
     ids = window.session.dataset.feature_ids
     plot.picked.emit(int(plot.shown.order[0]))
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.inspect.feature == int(ids[plot.shown.order[1]])
+    assert window.sections.features.feature == int(ids[plot.shown.order[1]])
     window.sections.alone.panel.switch._buttons()[1].click()
     assert plot.axes.x_label == "id of the feature"
     plot.picked.emit(0)
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.inspect.feature == int(ids[1])
+    assert window.sections.features.feature == int(ids[1])
     assert [row[0] for row in plot.numbers()[1]] == sorted(ids.tolist())
 
 
@@ -65,7 +65,7 @@ def test_it_follows_the_measure_and_the_seal(window: MainWindow) -> None:
     assert list(plot.shown.parts) == ["train", "validation", "test"]
     window.session.show_measure("NDCG@10")
     wait_until(lambda: plot.axes.title == "NDCG@10 alone")
-    texts = window.sections.inspect.profile.tables.texts
+    texts = window.sections.features.profile.tables.texts
     wait_until(lambda: "test" in [row[0] for row in texts()])
     window.session.seal(True)
     wait_until(lambda: list(plot.shown.parts) == ["train", "validation"])

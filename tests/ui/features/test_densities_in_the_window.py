@@ -39,7 +39,7 @@ def test_two_features_stand_side_by_side_with_their_divergence(window: MainWindo
     assert not window.sections.why.panel.plot.isVisible()
     order, names = model.path.steps[-1].selected, window.session.dataset.feature_names
     ids = window.session.dataset.feature_ids
-    window.sections.inspect.inspect(int(ids[order[0]]))
+    window.sections.features.inspect(int(ids[order[0]]))
     wait_until(lambda: view.name.text() == names[order[0]] and not view.plots[0].is_empty())
     assert view.choice.currentText() == f"{names[order[1]]} (next)"
     lines = view.sentence.text().split("\n")

@@ -84,7 +84,7 @@ def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
     QTest.keyClick(plot, Qt.Key.Key_Down)
     QTest.keyClick(plot, Qt.Key.Key_Down)
     second = plot.features[1].feature_id
-    assert window.sections.inspect.feature == second
+    assert window.sections.features.feature == second
     assert plot.marked == second
 
 

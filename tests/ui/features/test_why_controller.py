@@ -23,12 +23,12 @@ def run_method(window: MainWindow, method: str, **parameters: object) -> None:
     window.session.look_at(1)
     window.workspace.show_page("features")
     settle(window)
-    inspect = window.sections.inspect  # the marked row is inspected a moment later
+    inspect = window.sections.features  # the marked row is inspected a moment later
     wait_until(lambda: not (inspect._settled.isActive() or inspect._settled_model.isActive()))
 
 
 def texts(window: MainWindow) -> list[str]:
-    return window.sections.inspect.profile.why.text().split("\n")
+    return window.sections.features.profile.why.text().split("\n")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parame
     assert score is not None
     wait_until(lambda: why.panel.caption() == score.title)
     assert why.panel.isVisible()
-    path = window.sections.inspect.path
+    path = window.sections.features.path
     leads = [lead for lead in margins(model.path, score).values() if lead.rival is not None]
     ids = window.session.dataset.feature_ids
     rows = {row.feature_id: row for row in path.table.rows()}
@@ -57,13 +57,13 @@ def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parame
         int(ids[lead.feature]): lead.share for lead in leads
     }
     assert path._note.text().startswith("Margin: lead over the next ")
-    wait_until(lambda: window.sections.inspect.profile.why_title.text().startswith("Why"))
-    assert window.sections.inspect.feature is not None
+    wait_until(lambda: window.sections.features.profile.why_title.text().startswith("Why"))
+    assert window.sections.features.feature is not None
     window.workspace.show_page("select")
     settle(window)
-    window.sections.inspect.inspector.switch._buttons()[1].click()
-    assert window.sections.run.candidates.isVisible()
-    assert window.sections.run.candidates.plot.axes.title == score.title
+    window.sections.features.inspector.switch._buttons()[1].click()
+    assert window.sections.select.candidates.isVisible()
+    assert window.sections.select.candidates.plot.axes.title == score.title
 
 
 def test_where_another_method_ranks_the_selectors_scores_are_shown(window: MainWindow) -> None:
@@ -93,22 +93,22 @@ def test_a_ranker_has_no_such_panels(window: MainWindow) -> None:
     why = window.sections.why.panel
     wait_until(lambda: not why.isVisible())
     assert window.sections.substitutes.panel.isVisible()  # which has the column alone then
-    assert window.sections.inspect.profile.why.text() == ""
-    columns = [column.key for column in window.sections.inspect.path.table.rows_model.columns]
+    assert window.sections.features.profile.why.text() == ""
+    columns = [column.key for column in window.sections.features.path.table.rows_model.columns]
     assert "margin" not in columns
-    assert window.sections.inspect.path._note.isHidden()
+    assert window.sections.features.path._note.isHidden()
     window.workspace.show_page("select")
     settle(window)
-    assert not window.sections.inspect.inspector.switch.isVisible()
+    assert not window.sections.features.inspector.switch.isVisible()
     run_method(window, "gas")
     assert window.sections.why.panel.isVisible()
     window.workspace.show_page("select")
-    assert window.sections.inspect.inspector.switch.isVisible()
+    assert window.sections.features.inspector.switch.isVisible()
 
 
 def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     run_method(window, "gas")
-    why, inspect = window.sections.why, window.sections.inspect
+    why, inspect = window.sections.why, window.sections.features
     wait_until(lambda: why.panel.plot.shown is not None)
     ids = window.session.dataset.feature_ids
     column = int(why.panel.plot.shown.features[2])  # the next one after two steps
@@ -142,7 +142,7 @@ def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     window: MainWindow, method: str, parameters: dict
 ) -> None:
     run_method(window, method, **parameters)
-    table = window.sections.inspect.path.table
+    table = window.sections.features.path.table
     keys = [column.key for column in table.rows_model.columns]
     hidden = table.isColumnHidden(keys.index("after"))
     assert hidden == (method == "fsmrank")
@@ -160,10 +160,10 @@ def test_groups_are_rows_of_the_map_and_are_named_in_sentences(window: MainWindo
     assert not {names[0], names[2], names[4]} & set(rows)
     assert len(rows) == len(names) - 3
     assert plot.shown.n_candidates[0] <= len(names) - 3
-    window.sections.inspect.inspect(2)
+    window.sections.features.inspect(2)
     wait_until(lambda: texts(window)[0] == "All 3 features of First are taken or left together.")
     assert plot._feature == 0
-    margin = {row.feature_id: row.margin for row in window.sections.inspect.path.table.rows()}
+    margin = {row.feature_id: row.margin for row in window.sections.features.path.table.rows()}
     assert repr(margin.get(1)) == repr(margin.get(3))
 
 

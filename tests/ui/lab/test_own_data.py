@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_hands import press, write
+from hands import fill_in, press
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
 from windows import settle
@@ -18,7 +18,7 @@ from wording import naming
 from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import without_test
-from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.engine.data.splitting.splits import concatenate
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.lab.estimators import BASIS, SELECTION
@@ -35,7 +35,7 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     own = controller.selection
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert items["lab-code.sh"].unavailable == "No simulation yet."
-    write(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
     press(own.form.start)
     wait_until(lambda: own.form.status.text() == "done")
     items = {item.key: item for item in export_items(window.models, window.sections)}
@@ -68,7 +68,7 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     own, lab = controller.selection, controller.auc
     controller.tabs.setCurrentIndex(1)
     assert own.deviations.isVisible() and not lab.deviations.isVisible()
-    write(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     dataset = window.session.dataset
@@ -90,7 +90,7 @@ def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow) -> N
     own = controller.selection
     assert [key for key, _ in own.form.quantity.options()] == ["regularization", "n_queries", "n_features"]
     press(next(b for b in own.form.quantity.findChildren(QPushButton) if b.text() == "queries"))
-    write(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
     press(own.form.start)
     wait_until(lambda: own.form.status.text() == "done")
     assert own.varied is not None and own.varied.values == (4.0, 7.0)
@@ -121,7 +121,7 @@ def test_my_data_learns_with_a_kernel(five_folds: MainWindow) -> None:
     assert [key for key, _ in form.quantity.options()] == ["regularization", "n_queries", "per_query"]
     form.quantity.select("per_query")
     form.quantity.chosen.emit("per_query")
-    write(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
+    fill_in(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
     press(form.start)
     wait_until(lambda: form.status.text() == "done")
     dataset, convention = five_folds.session.dataset, five_folds.session.convention
@@ -143,7 +143,7 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(five_folds: 
     controller = five_folds.sections.lab
     controller.tabs.setCurrentIndex(1)
     own = controller.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=100_000)
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=100_000)
     press(own.form.start)
     wait_until(lambda: own.found is not None)
     press(own.form.stop)
@@ -174,7 +174,7 @@ def test_more_than_the_data_have_is_refused(
         if name == "measure":
             own.form.field(name).editor.setCurrentText(str(value))
         else:
-            write(own.form, **{name: value})
+            fill_in(own.form, **{name: value})
     press(own.form.start)
     assert own.simulation.state is SimulationState.NEW
     (name,) = values
@@ -186,7 +186,7 @@ def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainW
     window.sections.lab.failed.connect(said.append)
     window.sections.lab.tabs.setCurrentIndex(1)
     own = window.sections.lab.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=3)
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=3)
     press(own.form.start)
     wait_until(lambda: said)
     assert own.simulation.state is SimulationState.STOPPED and not own.deviations.table.rows()
@@ -202,7 +202,7 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     window.commands["page_lab"].trigger()
     window.sections.lab.tabs.setCurrentIndex(1)
     own = window.sections.lab.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     values = {"n_queries": 6, "n_features": 2, "repetitions": 1}

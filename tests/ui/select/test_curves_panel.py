@@ -204,7 +204,7 @@ def test_what_empty_curves_say_is_painted_when_it_changes(panel: CurvesPanel) ->
 
 
 def test_before_a_run_the_curves_bear_the_name_of_the_method_in_the_form(window):
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     assert curves._title.text() == "Greedy RankRLS"
     window.session.change("trying", method="gas", parameters={})
     assert curves._title.text() == "GAS"

@@ -21,6 +21,7 @@ from rankstudio.ui.export.items import _portable_model
 from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.page import Page
 from rankstudio.ui.select.given_runs import GivenDialog, model_sources, scores_path
 from rankstudio.ui.style.theme import Theme
 
@@ -97,7 +98,7 @@ def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
     dialog.accept()
     _second(window)
     assert naming("fold1").search(window.notice.text()) and window.notice.isVisible()
-    row = window.sections.results.panel.rows()[1]
+    row = window.sections.compare.panel.rows()[1]
     assert "200 of the 250 queries" in row.note or naming("fold1").search(row.note)
     window.commands["open_model"].trigger()
     dialog = _dialog(window)
@@ -208,6 +209,27 @@ def test_the_order_of_the_file_becomes_a_run(window: MainWindow) -> None:
     wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
     assert window.runs.records[0].plan.title == "Given order"
     assert window.runs.records[0].result is not None
+
+
+def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(window: MainWindow) -> None:
+    """Another path in sight must not keep that of Select from following when it comes back."""
+    run_with(window)
+    window.commands["add_order"].trigger()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    learned, given = window.runs.records
+    window.workspace.show_page("features")
+    own, other = window.sections.features.path, window.sections.features.features
+    window.findChild(Page, "features-page").pop_out(own)
+    look_at(window.session, window.runs, given)
+    window.workspace.show_page("select")
+    settle(window)
+    assert own.isVisible() and not other.isVisible()
+    look_at(window.session, window.runs, learned)
+    settle(window)
+    assert own.isVisible() and other.isVisible()
+    assert (
+        [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []
+    )
 
 
 def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

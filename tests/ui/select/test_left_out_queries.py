@@ -41,7 +41,7 @@ def ran(window: MainWindow, fold: int = 0, **changes: Any) -> RunRecord:
 
 
 def box_of(window: MainWindow) -> LeftOutBox:
-    return window.sections.run.curves.left_out
+    return window.sections.select.curves.left_out
 
 
 def asked(window: MainWindow) -> None:
@@ -62,13 +62,13 @@ def chosen_by_it(window: MainWindow, record: RunRecord) -> dict[tuple[int, int],
 
 
 def drawn(window: MainWindow) -> tuple[str, list[float]]:
-    header, rows = window.sections.run.curves.validation_plot.numbers()
+    header, rows = window.sections.select.curves.validation_plot.numbers()
     return header[-1], [row[-1] for row in rows]
 
 
 def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window: MainWindow) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
-    box, plot = box_of(window), window.sections.run.curves.validation_plot
+    box, plot = box_of(window), window.sections.select.curves.validation_plot
     assert box.isVisible() and not box.isChecked() and box.text() == "Left-out queries"
     assert NAME not in plot.numbers()[0]
     shares: list[float] = []
@@ -91,7 +91,7 @@ def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window:
     assert "leave-query-out MAP" not in record.folds[1].paths[0].validation
 
     # Another path is measured when it is looked at, another measure is known by now, another fold's is not.
-    window.sections.run.curves.picked.emit(1 - chosen, 2)
+    window.sections.select.curves.picked.emit(1 - chosen, 2)
     measured(window)
     assert drawn(window)[1] == expected[1, 1 - chosen]
     window.session.show_measure("NDCG@10")
@@ -113,7 +113,7 @@ def test_over_all_folds_it_is_the_mean(window: MainWindow) -> None:
     window.session.select((2.0,), 5)
     asked(window)
     expected = chosen_by_it(window, record)
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     beside = curves.validation_plot.family["left_out"]
     assert beside.label == "left-out queries"
     assert beside.ys == [np.mean([expected[fold, 1] for fold in record.folds])]
@@ -142,12 +142,12 @@ def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
     parameters = {**GREEDY, "regularization": (1.0,)}
     plan = record.plan.changed(select_by=MAP, parameters=parameters, folds=(1,))
     expected = run_plan(plan, window.session.dataset).folds[0].paths[0].validation[MAP]
-    assert window.sections.run.curves.validation_plot.family["left_out"].ys == expected.tolist()
+    assert window.sections.select.curves.validation_plot.family["left_out"].ys == expected.tolist()
 
 
 def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow) -> None:
     record = ran(window, 1, method="kernel-rankrls", parameters=KERNEL)
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     assert heat.of.isHidden()
     asked(window)
     assert not heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
@@ -163,7 +163,7 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow)
 
 
 def pick_left_out(window: MainWindow) -> None:
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     heat.of.setCurrentIndex(1)
     heat.of.activated.emit(1)
 
@@ -174,7 +174,7 @@ def test_without_a_validation_part_there_are_curves_of_left_out_queries(theme: T
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
         record = ran(window, method="greedy-rankrls", parameters=GREEDY)
-        panel = window.sections.run.curves
+        panel = window.sections.select.curves
         assert panel.validation_plot.isHidden() and panel.left_out.isVisibleTo(window)
         asked(window)
         assert not panel.validation_plot.isHidden()
@@ -288,8 +288,8 @@ def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: Mai
 
 
 def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, kernel: RunRecord) -> None:
-    heat = window.sections.run.heat
-    window.sections.run.curves.view._buttons()[1].click()
+    heat = window.sections.select.heat
+    window.sections.select.curves.view._buttons()[1].click()
     assert heat.isVisibleTo(window)
     assert heat.accessibleName() == "γ × λ"
     assert heat.left_out()
@@ -321,7 +321,7 @@ def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, ke
 
 
 def test_the_map_is_written_as_a_table(window: MainWindow, kernel: RunRecord, tmp_path: Path) -> None:
-    plot = window.sections.run.heat.plot
+    plot = window.sections.select.heat.plot
     header, rows = plot.numbers()
     assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
     assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
@@ -334,7 +334,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     grid = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
     record = ran(window, 1, method="greedy-rankrls", parameters=grid, select_by=MAP)
     chosen = record.folds[1].chosen
-    plot = window.sections.run.curves.validation_plot
+    plot = window.sections.select.curves.validation_plot
     plot.flush()
     name = "left-out queries, selected with them"
     header, rows = plot.numbers()
@@ -344,7 +344,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     assert f"{name}, best" in plot.accessibleDescription()
     assert chosen.step.number == int(np.argmax(path.validation[MAP])) + 1
     other = 1 - chosen.unit.position
-    window.sections.run.curves.picked.emit(other, 2)
+    window.sections.select.curves.picked.emit(other, 2)
     assert [row[-1] for row in plot.numbers()[1]] == record.paths[1, other].validation[MAP].tolist()
     again = run_plan(record.plan, window.session.dataset)
     assert again.folds[0].left_out == record.folds[1].left_out
@@ -359,7 +359,7 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         ranker_parameters=GRIDS,
         select_by=MAP,
     )
-    heat = window.sections.run.heat
+    heat = window.sections.select.heat
     assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
     assert heat.caption() == "each cell with its best k · click a cell to choose its model"
     window.session.look_at(1)
@@ -387,10 +387,10 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
         record = ran(window, method="kernel-rankrls", parameters=GRIDS, select_by=MAP)
-        panel = window.sections.run.curves
+        panel = window.sections.select.curves
         assert not panel.validation_plot.isHidden()
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
-        heat = window.sections.run.heat
+        heat = window.sections.select.heat
         panel.view._buttons()[1].click()
         assert heat.isVisibleTo(window)
         assert panel.validation_plot.isHidden()

@@ -29,7 +29,7 @@ def done(tests: PermutationTests) -> bool:
 
 def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     finished(window)
-    tests, curves = window.models.permutations, window.sections.run.curves
+    tests, curves = window.models.permutations, window.sections.select.curves
     plot, row = curves.criterion_plot, curves.chance
     model = window.current.model
     assert model is not None and plot.family.band is None
@@ -78,7 +78,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
 
 def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
     finished(window)
-    tests, row = window.models.permutations, window.sections.run.curves.chance
+    tests, row = window.models.permutations, window.sections.select.curves.chance
     window.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
@@ -94,13 +94,13 @@ def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
 def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) -> None:
     window.session.change("the method", method="rankrls", parameters={})
     finished(window)
-    tests, row = window.models.permutations, window.sections.run.curves.chance
+    tests, row = window.models.permutations, window.sections.select.curves.chance
     window.commands["chance"].trigger()
     wait_until(lambda: done(tests))
     model = window.current.model
     assert model is not None and tests.band is not None
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
-    plot = window.sections.run.curves.criterion_plot
+    plot = window.sections.select.curves.criterion_plot
     assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
     window.session.change("the method", method="gas", parameters={})
     finish(window)
@@ -115,7 +115,7 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
     finished(window)
     window.session.change("the method", method="greedy-rankrls", parameters={})
     settle(window)
-    row = window.sections.run.curves.chance
+    row = window.sections.select.curves.chance
     assert window.current.model is not None and window.current.model.plan.method == "kernel-rankrls"
     assert not row.isVisible() and not window.commands["chance"].isEnabled()
     finish(window)

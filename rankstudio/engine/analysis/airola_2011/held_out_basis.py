@@ -8,7 +8,7 @@ from time import process_time
 import numpy as np
 
 from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, PrintedExperiment
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.methods.kernels.basis import basis_rows

@@ -19,7 +19,7 @@ from rankstudio.engine.analysis.simulation.learners import (
     folds_of_queries,
 )
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.support.work import finish

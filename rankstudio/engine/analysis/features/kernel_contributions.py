@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.blocks import VALUES
 

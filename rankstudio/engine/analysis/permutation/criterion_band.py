@@ -10,8 +10,7 @@ from rankstudio.engine.analysis.permutation.label_permutation import Permutation
 from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.identity import path_plan
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, path_plan
 
 LEVEL = 0.95
 """The share of permuted criteria that the band has."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.units.fold_context import estimator, group_training
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.training_data import TrainingData

@@ -11,9 +11,8 @@ import numpy as np
 from rankstudio.engine.analysis.queries.query_comparison import model_scores, query_measures
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import Chosen
-from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData

@@ -9,7 +9,7 @@ from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.texts import runs_text
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.toml import plan_as_toml
-from rankstudio.engine.experiment.storage.seal import seal_text
+from rankstudio.engine.experiment.storage.study_contents import seal_text
 from rankstudio.engine.export.tables import TextTable
 
 

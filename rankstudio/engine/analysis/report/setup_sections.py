@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
-from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention

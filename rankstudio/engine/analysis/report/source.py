@@ -15,9 +15,13 @@ from rankstudio.engine.analysis.significance import (
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    is_sealed,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import open_data
-from rankstudio.engine.experiment.storage.run_index import RecordedData
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
 
 Opener = Callable[[Plan, RecordedData], FoldedDataset | None]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rankstudio.engine.analysis.report.document import SECTIONS, Paragraph, Report, ReportSection
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 
 _KEY = "question"
 

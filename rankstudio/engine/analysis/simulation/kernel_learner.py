@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstudio.engine.analysis.simulation.learners import Estimator, Scorer, estimators
 from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import between

@@ -7,7 +7,7 @@ training parts go on, the test parts are a few rows more than the dataset, and e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -69,11 +69,10 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     return [Fold(fold.number, **{name: next(made) for name in fold.parts}) for fold in folds]
 
 
-@dataclass
 class _Pieces:
     """Features of parts that others may consist of, each once, in the order in which they came."""
 
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
         self.found: list[Floats] = []
         self._by_first_row: dict[bytes, list[int]] = {}
 
@@ -100,7 +99,7 @@ class _Pieces:
 
 
 def _equal(one: Floats, other: Floats) -> bool:
-    """Tell whether two arrays have the same bits."""
+    """Return whether two arrays have the same bits."""
     return one.shape == other.shape and all(
         np.array_equal(one[row : row + _ROWS].view(np.int64), other[row : row + _ROWS].view(np.int64))
         for row in range(0, len(one), _ROWS)

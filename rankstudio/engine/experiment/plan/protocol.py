@@ -42,7 +42,7 @@ class Protocol:
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
     inner : int
         How many inner folds of each training part choose the model, see
-        `rankstudio.engine.data.splitting.inner_folds`; 0 for none.
+        `rankstudio.engine.data.splitting.splits`; 0 for none.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -96,7 +96,7 @@ class Protocol:
         divided = self._outer(dataset, seed)
         if not self.inner:
             return divided
-        from rankstudio.engine.data.splitting.inner_folds import for_inner_folds  # noqa: PLC0415 - as below
+        from rankstudio.engine.data.splitting.splits import for_inner_folds  # noqa: PLC0415 - as below
 
         return for_inner_folds(divided, self.inner, seed)
 

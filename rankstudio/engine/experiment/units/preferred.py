@@ -10,15 +10,14 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.preferences.summary import (
+from rankstudio.engine.data.preferences.preferences import (
     NO_PREFERENCES,
+    Preferences,
     PreferenceSummary,
     summarise_preferences,
 )
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.experiment.plan.plan import Plan, named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine.analysis.features.kernel_contributions import kernel_contributions
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.methods.kernels.kernel_model import KernelModel
 
 

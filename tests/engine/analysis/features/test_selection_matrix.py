@@ -1,7 +1,7 @@
 import numpy as np
 
 from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import run

@@ -17,9 +17,12 @@ from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.study_figures import made, study_figures
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    fingerprint,
+)
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
 from rankstudio.engine.methods.catalog import method
 

@@ -27,10 +27,13 @@ from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    fingerprint,
+)
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.escaping import html_text

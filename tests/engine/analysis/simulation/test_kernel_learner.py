@@ -6,7 +6,7 @@ import pytest
 from rankstudio.engine import KernelRankRLS
 from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError

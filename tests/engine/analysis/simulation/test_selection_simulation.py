@@ -19,7 +19,7 @@ from rankstudio.engine.analysis.simulation.learners import (
     leave_query_out,
 )
 from rankstudio.engine.analysis.simulation.selection_simulation import selection_steps, simulate_selection
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.synthetic import make_ranking

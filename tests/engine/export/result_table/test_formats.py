@@ -28,8 +28,7 @@ from rankstudio.engine.export.result_table.table import (
     ResultTable,
     TableStyle,
 )
-from rankstudio.engine.support.csv_cells import unguarded
-from rankstudio.engine.support.escaping import one_line
+from rankstudio.engine.support.escaping import one_line, unguarded
 
 PLAIN, WHOLE = TableStyle(), TableStyle(None, True, True, True)
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from plot_hands import pixel, send
+from hands import pixel, send
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
