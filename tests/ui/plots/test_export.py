@@ -52,9 +52,8 @@ ALL = pytest.mark.parametrize("make", [curves, bars, heat_map, density])
 
 
 @pytest.fixture
-def plot(theme, request, stage):
-    """A plot that was never shown, as the terminal makes one."""
-    return stage(getattr(request, "param", curves)(theme), 400, 260)
+def plot(theme, stage):
+    return stage(curves(theme), 400, 260)
 
 
 def colors_of(image):
