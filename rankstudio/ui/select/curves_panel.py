@@ -164,7 +164,6 @@ class CurvesPanel(Panel):
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.slider = LambdaSlider("λ")
-        self.slider.set_compact(True)
         self.slider.hide()
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
