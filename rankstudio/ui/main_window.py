@@ -14,7 +14,7 @@ from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.data.data_sources import DataSources
 from rankstudio.ui.data.feature_names import FeatureNames
-from rankstudio.ui.data.preferences_controller import PreferencesController
+from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.data.resplit import ResplitController
 from rankstudio.ui.export.controller import ExportController
 from rankstudio.ui.language import tr

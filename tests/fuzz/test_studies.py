@@ -28,9 +28,9 @@ from study_files import (
 )
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import html_page
 from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.study_source import read_study
+from rankstudio.engine.analysis.report.source import read_study
 from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.resume import run_stored

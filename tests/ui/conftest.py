@@ -21,13 +21,13 @@ from shiboken6 import isValid
 from windows import Opened, open_window, write_folds
 
 from rankstudio.ui.features import controller as features_controller
-from rankstudio.ui.features import substitutes_controller
+from rankstudio.ui.features import substitutes_panel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import app_model
 from rankstudio.ui.process import turns
 from rankstudio.ui.process.memory import collect_due
 from rankstudio.ui.report import controller as report_controller
-from rankstudio.ui.report import preview_panel
+from rankstudio.ui.report import panels as report_panels
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
@@ -75,9 +75,9 @@ def prompt() -> Iterator[None]:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
         patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
         patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
-        patch.setattr(substitutes_controller, "_SETTLED_MILLISECONDS", 10)
+        patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)
         patch.setattr(report_controller, "_PAUSE", 20)
-        patch.setattr(preview_panel, "_SETTLE", 10)
+        patch.setattr(report_panels, "_SETTLE", 10)
         yield
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl, qVersion
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from waiting import wait_until
 
 from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.main_window import MainWindow
@@ -62,6 +63,13 @@ def fill_in(form: LabForm, **values: object) -> None:
 
 def press(button: object) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def simulate(form: LabForm, **values: object) -> None:
+    """Type into fields, press Start, and wait until all is simulated and shown."""
+    fill_in(form, **values)
+    press(form.start)
+    wait_until(lambda: form.status.text() == "done")
 
 
 def pixel(plot, key, k):

@@ -19,7 +19,7 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
+from rankstudio.ui.report.panels import OutlinePanel, WordsPanel
 from rankstudio.ui.select.candidates_view import CandidatesView
 from rankstudio.ui.select.curves_panel import CurvesPanel
 from rankstudio.ui.select.form import MethodForm

@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.plan.toml import (
 )
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.engine.export.model_folder import FOLDER
+from rankstudio.engine.export.model_files import FOLDER
 from rankstudio.engine.export.models import Model, Weight, model_json
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.methods.catalog.method import StepKind

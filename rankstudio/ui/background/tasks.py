@@ -27,8 +27,7 @@ from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.choice_context import ChoiceContext
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
@@ -211,7 +210,7 @@ class FoldCache:
 
     def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
         """Find what could stand for the features of a model."""
-        from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)

@@ -46,8 +46,8 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.study_source import DataOpener
-    from rankstudio.engine.analysis.result_table.table_run import Documents
+    from rankstudio.engine.analysis.report.source import DataOpener
+    from rankstudio.engine.analysis.result_table.builder import Documents
 
 _SIDE = 300
 _BEST = _USUAL = ""
@@ -473,9 +473,8 @@ class ListedResult:
 
 def table_of(listed: Sequence[ListedResult], query: TableQuery, sealed: bool) -> ResultTable:
     """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
-    from rankstudio.engine.analysis.report.study_source import DataOpener  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.result_table.builder import result_table  # noqa: PLC0415
-    from rankstudio.engine.analysis.result_table.table_run import TableRun  # noqa: PLC0415
+    from rankstudio.engine.analysis.report.source import DataOpener  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.result_table.builder import TableRun, result_table  # noqa: PLC0415
 
     opener = DataOpener()
     runs: list[TableRun] = [TableRun(one.result, one.name, _documents(one, opener), sealed) for one in listed]

@@ -59,7 +59,7 @@ class AlonePanel(Panel):
         self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
-        self.switch.chosen.connect(self._on_switched)
+        self.switch.chosen.connect(self.plot.set_by_id)
         self.plot.picked.connect(self.picked)
         self.clear()
 
@@ -75,7 +75,7 @@ class AlonePanel(Panel):
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
-        """Say how much is measured, where that takes a while; None says nothing more."""
+        """Show how much is measured, where that takes a while; None says nothing more."""
         self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
 
     def clear(self, why: str = _NO_DOCUMENTS) -> None:
@@ -83,10 +83,6 @@ class AlonePanel(Panel):
         self.plot.placeholder = why
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
-
-    @Slot(object)
-    def _on_switched(self, by_id: object) -> None:
-        self.plot.set_by_id(bool(by_id))
 
 
 class AloneController(Controller):
@@ -220,6 +216,7 @@ class AlonePlot(Plot):
         self.box.silence()
         self._arrange()
 
+    @Slot(object)
     def set_by_id(self, by_id: bool) -> None:
         """Put the features in the order of their ids, or from the best to the worst."""
         self.by_id = by_id
@@ -244,7 +241,7 @@ class AlonePlot(Plot):
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was measured."""
+        """Return whether nothing was measured."""
         return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
 
     def figure(self) -> RowsFigure:
@@ -297,7 +294,7 @@ class AlonePlot(Plot):
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Say which feature it is, and how it ranks each part."""
+        """Return which feature it is, and how it ranks each part."""
         assert self.shown is not None  # else nothing is under the mouse
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
@@ -399,7 +396,7 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Say which feature is best alone, and how good the marked one is."""
+        """Return which feature is best alone, and how good the marked one is."""
         if self.shown is None:
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSi
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
-from rankstudio.ui.lab.parameters import FIELDS, REPEATED, SHORT, VALUES
+from rankstudio.ui.lab.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField
 from rankstudio.ui.style.icons import set_icon
@@ -127,7 +127,7 @@ class LabForm(Panel):
         return not wrong
 
     def refuse(self, error: ParameterError) -> None:
-        """Say below the field that an error is about why its value does not do."""
+        """Show below the field that an error is about why its value does not do."""
         known = error.name in (*self._fields, "values")
         field = self.field(error.name) if known else self.fields()[0]
         field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected)))

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.analysis.fold_average import FoldAverage
+from rankstudio.engine.analysis.fold_table import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan, longest_path
 from rankstudio.engine.experiment.results.events import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
+from rankstudio.engine.analysis.fold_table import PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position

@@ -11,11 +11,9 @@ from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
-from rankstudio.ui.features.densities_controller import DensitiesController
-from rankstudio.ui.features.substitutes_controller import SubstitutesController
-from rankstudio.ui.features.why_controller import WhyController
-from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.lab.tabs import SimulationTab
+from rankstudio.ui.features.substitutes_panel import SubstitutesController
+from rankstudio.ui.features.why_panel import WhyController
+from rankstudio.ui.lab.controller import LabController, SimulationTab
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row
@@ -55,7 +53,6 @@ class Sections(QObject):
         self.chance = ChanceController(current, models.permutations, self.select.curves, self)
         self.features = FeaturesController(theme, models, self)
         self.why = WhyController(theme, models, self.features, self)
-        self.densities = DensitiesController(models, self.features, self.why.panel, self)
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
         self.compare = CompareController(theme, models, self)
@@ -113,11 +110,10 @@ class Sections(QObject):
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
-        on_features = [self.features, self.why, self.densities, self.substitutes]
         self.pages = pages = {
             "data": Page("data", data, [self.data, self.alone]),
             "select": Page("select", columns, [self.select], foot),
-            "features": Page("features", features, on_features),
+            "features": Page("features", features, [self.features, self.why, self.substitutes]),
             "compare": Page("compare", compare, [self.compare]),
             "queries": Page("queries", queries, [self.queries], head=self.queries.head),
             "report": Page("report", report, [self.report]),

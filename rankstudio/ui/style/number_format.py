@@ -72,6 +72,11 @@ def signed(value: float, decimals: int = 2) -> str:
     return fixed(value, decimals, sign=True)
 
 
+def significant(value: float, digits: int) -> str:
+    """Return a number with so many significant figures and a true minus: "−0.123"."""
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
 def correlation_text(r: float) -> str:
     """Return a correlation as it is said everywhere, with two decimals: "0.95", "−0.20", never "−0.00"."""
     return "–" if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)

@@ -24,12 +24,19 @@ class PlainLabel(QLabel):
     Parameters
     ----------
     text : str
+    wraps : bool
+        Whether it goes on in another line where it is too long.
+    selectable : bool
+        Whether the mouse can mark it, to be copied.
     """
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", *, wraps: bool = False, selectable: bool = False) -> None:
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        self.setWordWrap(wraps)
+        if selectable:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
 
 MOST_IN_TOOLTIP = 300

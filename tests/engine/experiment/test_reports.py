@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.reports import chosen_model, plan_of_results, write_results
 from rankstudio.engine.experiment.runner import run_plan
-from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

@@ -35,8 +35,8 @@ from rankstudio.engine.analysis.report.document import (
     Paragraph,
     Report,
     ReportSection,
+    html_page,
 )
-from rankstudio.engine.analysis.report.html_page import html_page
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.experiment.plan.as_code import as_command, as_notebook, as_python
 from rankstudio.engine.experiment.plan.plan import Plan

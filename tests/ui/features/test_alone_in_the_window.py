@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
 from windows import finish, settle
@@ -25,17 +25,13 @@ def shown_plot(window: MainWindow) -> AlonePlot:
     return plot
 
 
-def pixel(plot: AlonePlot, place: float, value: float) -> QPointF:
-    return plot.frame().point(place, value)
-
-
 def test_a_click_looks_at_the_feature_everywhere(window: MainWindow) -> None:
     plot = shown_plot(window)
     window.session.select(window.current.model.values, 2)
     wait_until(lambda: [row[-1] for row in plot.numbers()[1]].count("yes") == 2)
     column = int(plot.shown.order[4])
     feature = int(window.session.dataset.feature_ids[column])
-    at = pixel(plot, 5.0, float(plot.shown.parts["train"][column]))
+    at = plot.frame().point(5.0, float(plot.shown.parts["train"][column]))
     lines = plot.readout(plot.hit_test(at))
     assert lines[0].text == f"{window.session.dataset.feature_names[column]} ({feature})"
     assert [line.text for line in lines[1:4]] == ["train", "validation", "test"]
@@ -79,7 +75,9 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
     assert window.sections.alone.panel.plot.shown is None
 
 
-def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monkeypatch) -> None:
+def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
+    window: MainWindow, monkeypatch
+) -> None:
     turns = []
 
     def endless(*_: object, **__: object) -> Iterator[float]:
@@ -89,28 +87,13 @@ def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monke
 
     plot = window.sections.alone.panel.plot
     asked_for = plot.placeholder
-    monkeypatch.setattr(features_alone, "measuring_alone", endless)
-    window.workspace.show_page("data")
-    wait_until(lambda: turns)
-    assert plot.shown is None
-    assert plot.placeholder not in ("", asked_for), "the documents are there"
-    window.workspace.show_page("select")
-    settle(window)
-
-
-def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWindow, monkeypatch) -> None:
-    turns = []
-
-    def endless(*_: object, **__: object) -> Iterator[float]:
-        while True:
-            turns.append(None)
-            yield 0.5
-
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)
         window.workspace.show_page("data")
         wait_until(lambda: turns)
+        assert plot.shown is None
+        assert plot.placeholder not in ("", asked_for), "the documents are there"
         window.workspace.show_page("features")
         settle(window)
     window.workspace.show_page("data")
-    wait_until(lambda: window.sections.alone.panel.plot.shown is not None)
+    wait_until(lambda: plot.shown is not None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hands import fill_in, press
+from hands import fill_in, press, simulate
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
@@ -17,7 +17,7 @@ from wording import naming
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
-from rankstudio.ui.lab.tabs import AucTab
+from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
@@ -118,9 +118,7 @@ def test_more_informative_features_than_features_are_refused_at_their_field(lab:
 
 
 def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
-    fill_in(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
-    press(lab.form.start)
-    wait_until(lambda: lab.form.status.text() == "done")
+    simulate(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
@@ -149,9 +147,7 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
 
 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
-    fill_in(lab.form, n_examples=20, repetitions=250, each=50, values="10, 20")
-    press(lab.form.start)
-    wait_until(lambda: lab.form.status.text() == "done")
+    simulate(lab.form, n_examples=20, repetitions=250, each=50, values="10, 20")
     plot = lab.deviations.plot
     plot.flush()
     for number in (0, 1):

@@ -211,27 +211,6 @@ def test_the_order_of_the_file_becomes_a_run(window: MainWindow) -> None:
     assert window.runs.records[0].result is not None
 
 
-def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(window: MainWindow) -> None:
-    """Another path in sight must not keep that of Select from following when it comes back."""
-    run_with(window)
-    window.commands["add_order"].trigger()
-    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
-    learned, given = window.runs.records
-    window.workspace.show_page("features")
-    own, other = window.sections.features.path, window.sections.features.features
-    window.findChild(Page, "features-page").pop_out(own)
-    look_at(window.session, window.runs, given)
-    window.workspace.show_page("select")
-    settle(window)
-    assert own.isVisible() and not other.isVisible()
-    look_at(window.session, window.runs, learned)
-    settle(window)
-    assert own.isVisible() and other.isVisible()
-    assert (
-        [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []
-    )
-
-
 def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = window.session.dataset
     assert dataset is not None
@@ -255,3 +234,24 @@ def test_what_does_not_fit_is_said(window: MainWindow, tmp_path: Path) -> None:
     window.scores.read(tmp_path / "short.txt")
     wait_until(lambda: bool(said))
     assert naming("score document").search(said[0]) and not window.runs.records
+
+
+def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(window: MainWindow) -> None:
+    """Another path in sight must not keep that of Select from following when it comes back."""
+    run_with(window)
+    window.commands["add_order"].trigger()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    learned, given = window.runs.records
+    window.workspace.show_page("features")
+    own, other = window.sections.features.path, window.sections.features.features
+    window.findChild(Page, "features-page").pop_out(own)
+    look_at(window.session, window.runs, given)
+    window.workspace.show_page("select")
+    settle(window)
+    assert own.isVisible() and not other.isVisible()
+    look_at(window.session, window.runs, learned)
+    settle(window)
+    assert own.isVisible() and other.isVisible()
+    assert (
+        [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []
+    )

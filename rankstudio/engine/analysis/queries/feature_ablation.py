@@ -18,7 +18,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import two_stage_steps, widened
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.statistics.paired import bootstrap_interval, win_tie_loss
+from rankstudio.engine.statistics.paired import mean_difference, win_tie_loss
 from rankstudio.engine.steps import Step
 
 
@@ -192,8 +192,6 @@ def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAb
     whole = np.concatenate([one.whole for one in found])
     without = np.concatenate([one.without for one in found])
     counts = win_tie_loss(whole, without, higher_is_better=find_measure(measure).higher_is_better)
-    difference = (whole - without)[~np.isnan(whole - without)]
-    mean = float(difference.mean()) if difference.size else float("nan")
-    low, high = bootstrap_interval(whole, without)
     folds = tuple(one.fold for one in found)
-    return FeatureAblation(found[0].column, folds, mean, low, high, counts.wins, counts.ties, counts.losses)
+    difference = mean_difference(whole, without)
+    return FeatureAblation(found[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)

@@ -35,8 +35,7 @@ from rankstudio.engine.experiment.storage.study_rows import (
     measures,
     sequence,
 )
-from rankstudio.engine.export.models import checked_beyond
-from rankstudio.engine.export.stored_step import StoredStep
+from rankstudio.engine.export.models import StoredStep, checked_beyond
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.given_scores import GivenScores, stored_scores
 from rankstudio.engine.steps import Iteration, Step

@@ -17,10 +17,8 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.export.model_files import find_models
-from rankstudio.engine.export.model_scores import other_names
-from rankstudio.engine.export.models import Model
-from rankstudio.engine.export.stored_step import StoredStep
+from rankstudio.engine.export.model_files import find_models, other_names
+from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores

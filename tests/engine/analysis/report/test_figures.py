@@ -10,8 +10,7 @@ import pytest
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import language
-from rankstudio.engine.analysis.report.figures import STYLE, ReportFigure
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.study_figures import made, study_figures

@@ -12,9 +12,9 @@ import pytest
 from experiment.small import dataset, plan_of_command, plan_of_program
 from wording import naming
 
-from rankstudio.cli.batch_runner import folder_name
 from rankstudio.cli.commands.run import summary
 from rankstudio.cli.progress_bar import ProgressBar
+from rankstudio.engine.analysis.batch import folder_name
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.plan import Plan

@@ -18,8 +18,8 @@ from slow_measures import slow, slow_beyond_letor
 
 import rankstudio
 from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.query_values import validation_values
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.analysis.tried_models import validation_values
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import select_queries
