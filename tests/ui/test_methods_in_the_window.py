@@ -104,7 +104,6 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
         sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
-    assert model is not None
     assert plots["validation"].family.choice == (model.key, model.x_value)
 
 

@@ -417,9 +417,7 @@ class PlotMenu(QMenu):
         save_as(plot, tr("Save plot"), f"{suggested}.png", FORMATS, save, plot.failed)
 
 
-def export_plot(
-    plot: Plot, path: str | Path, style: FigureStyle | None = None, dpi: float = PRINT_DPI
-) -> None:
+def export_plot(plot: Plot, path: str | Path) -> None:
     """Write the figure of a plot to a file; its suffix says how.
 
     Raises
@@ -428,4 +426,4 @@ def export_plot(
         As of :func:`save_figure`.
     """
     plot.flush()
-    save_figure(plot.figure(), path, style or style_of("page"), dpi)
+    save_figure(plot.figure(), path, style_of("page"))

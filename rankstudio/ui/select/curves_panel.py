@@ -164,12 +164,11 @@ class CurvesPanel(Panel):
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.slider = LambdaSlider("λ")
-        self.slider.set_compact(True)
         self.slider.hide()
-        self.criterion_plot = named(CurvesPlot(theme, tr("criterion"), x_label=""), "criterion-plot")
+        self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
-        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
+        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")

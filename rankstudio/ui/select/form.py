@@ -223,18 +223,11 @@ class MethodForm(Panel):
         Those are "method", "ranked_by", "protocol", "select_by" and "rule". The ranker's are called
         "ranker-C" and the like.
         """
-        fixed = {
-            "method": self._method,
-            "ranked_by": self._ranker,
-            "protocol": self._protocol,
-            "select_by": self._select_by,
-            "rule": self._rule,
-        }
-        if name in fixed:
-            return fixed[name]
+        fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
-        return {**self._own.fields, **self._own_ranking.fields}[name]
+        own = {**self._own.fields, **self._own_ranking.fields}
+        return (own | {field.parameter.name: field for field in fixed})[name]
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
@@ -366,30 +359,28 @@ class MethodForm(Panel):
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
 
+    def _ranker_fields(self) -> list[Field]:
+        return [self._ranker] if method(self.method_key()).selects else []
+
     def _choice_fields(self) -> list[Field]:
         """Return the fields that choose among models, as far as the method has several."""
         given = method(self.method_key()).given
         return [self._protocol] if given else [self._protocol, self._select_by, self._rule]
 
-    def _all_fields(self) -> list[Field]:
-        ranker = [self._ranker] if method(self.method_key()).selects else []
-        return [self._method, *self._parameter_fields(), *ranker, *self._choice_fields()]
-
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
-        fields = list(self._all_fields())
+        fields = [self._method, *self._parameter_fields(), *self._ranker_fields(), *self._choice_fields()]
         self._label_width = width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
         self._scroll.updateGeometry()
 
     def _order_tabs(self) -> None:
-        ranker = [self._ranker] if method(self.method_key()).selects else []
         order = [
             *_parts([self._method]),
             *self._own.tab_order(),
-            *_parts(ranker),
+            *_parts(self._ranker_fields()),
             *self._own_ranking.tab_order(),
             *self._ranker_section.tab_order(),
             *_parts(self._choice_fields()),

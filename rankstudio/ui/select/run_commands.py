@@ -9,7 +9,12 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.results.memory_estimate import (
+    ALONE,
+    MemoryEstimate,
+    WorkersHere,
+    memory_estimate,
+)
 from rankstudio.engine.support.shard import DOCUMENTS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
@@ -104,12 +109,6 @@ def _divided(plan: Plan, dataset: FoldedDataset) -> bool:
 
 
 def _estimated(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEstimate:
-    from rankstudio.engine.experiment.results.memory_estimate import (  # noqa: PLC0415 - it brings numba
-        ALONE,
-        WorkersHere,
-        memory_estimate,
-    )
-
     folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
     workers = WorkersHere(n_processes, share_shards=True) if n_processes else ALONE
     return memory_estimate(plan, folds, workers)

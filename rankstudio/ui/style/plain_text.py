@@ -43,15 +43,15 @@ MOST_IN_TOOLTIP = 300
 """Characters; who wants to know more reads the guide."""
 
 
-def shortened(text: str, most: int = MOST_IN_TOOLTIP) -> str:
-    """Return the first sentences of a text, as many characters allow, and where the rest is."""
-    if len(text) <= most:
+def shortened(text: str) -> str:
+    """Return the first sentences of a text, as many as a tooltip takes, and where the rest is."""
+    if len(text) <= MOST_IN_TOOLTIP:
         return text
     rest = f" {tr('See the guide (F1) for more.')}"
     sentences = _SENTENCE_END.split(text)
     kept = sentences[0]
     for sentence in sentences[1:]:
-        if len(kept) + 1 + len(sentence) + len(rest) > most:
+        if len(kept) + 1 + len(sentence) + len(rest) > MOST_IN_TOOLTIP:
             break
         kept += f" {sentence}"
     return kept + rest

@@ -231,7 +231,7 @@ class TickedSlider(QSlider):
 
 
 class LambdaSlider(QWidget):
-    """A slider whose stops are given values, with the present one beside it: "2⁶ = 64".
+    """A slider whose stops are given values, with the present one beside it, "2⁶"; its tooltip: "2⁶ = 64".
 
     Parameters
     ----------
@@ -251,7 +251,6 @@ class LambdaSlider(QWidget):
     def __init__(self, symbol: str = "λ", values: Sequence[float] = (1.0,)) -> None:
         super().__init__()
         self._values: tuple[float, ...] = ()
-        self._compact = False
         self._symbol = named(PlainLabel(symbol), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", symbol)
         self._slider.setMinimumWidth(LEAST_WIDTH)
@@ -285,12 +284,6 @@ class LambdaSlider(QWidget):
             self.select(before)
         self._fit_label()
 
-    def set_compact(self, compact: bool) -> None:
-        """Show the power alone ("2⁶"), where there is no room for its value."""
-        if compact != self._compact:
-            self._compact = compact
-            self._fit_label()
-
     def values(self) -> tuple[float, ...]:
         """Return the values on offer."""
         return self._values
@@ -315,17 +308,14 @@ class LambdaSlider(QWidget):
     def _fit_label(self) -> None:
         """Give the label the width of the widest text, so that nothing moves with the slider."""
         metrics = QFontMetrics(font(BASE, bold=True))
-        widest = max((metrics.horizontalAdvance(self._text(v)) for v in self._values), default=0)
+        widest = max((metrics.horizontalAdvance(power(v)) for v in self._values), default=0)
         self._label.setFixedWidth(widest + 4)
         self._show()
-
-    def _text(self, value: float) -> str:
-        return power(value) if self._compact else power_and_value(value)
 
     def _show(self) -> None:
         """Write the present value beside the slider."""
         text = power_and_value(self.value()) if self._values else ""
-        self._label.setText(self._text(self.value()) if self._values else "")
+        self._label.setText(power(self.value()) if self._values else "")
         self._slider.setAccessibleDescription(text)
         self._slider.setToolTip(f"{self._symbol.text()} = {text}" if text else "")
 

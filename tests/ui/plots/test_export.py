@@ -52,9 +52,8 @@ ALL = pytest.mark.parametrize("make", [curves, bars, heat_map, density])
 
 
 @pytest.fixture
-def plot(theme, request, stage):
-    """A plot that was never shown, as the terminal makes one."""
-    return stage(getattr(request, "param", curves)(theme), 400, 260)
+def plot(theme, stage):
+    return stage(curves(theme), 400, 260)
 
 
 def colors_of(image):
@@ -96,9 +95,9 @@ def test_the_csv_is_what_is_drawn_with_all_digits(plot, tmp_path):
 
 
 def test_files_are_light_whatever_the_window_is(plot, theme, tmp_path):
-    export_plot(plot, tmp_path / "light.png", dpi=96)
+    export_plot(plot, tmp_path / "light.png")
     theme.set_mode("dark")
-    export_plot(plot, tmp_path / "dark.png", dpi=96)
+    export_plot(plot, tmp_path / "dark.png")
     assert (tmp_path / "light.png").read_bytes() == (tmp_path / "dark.png").read_bytes()
     assert QImage(str(tmp_path / "light.png")).pixelColor(2, 2).name() == "#ffffff"
     assert plot.grab().toImage().pixelColor(200, 2).name() == DARK.panel

@@ -52,7 +52,7 @@ _FEWER = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small pl
 
 
 class CurvesPlot(Plot):
-    """Curves over an integer k, one per key.
+    """Curves over an integer k, one per key; what k is stands below the plots, which share it.
 
     A click or arrow keys pick a point of a curve; whoever owns the plot answers with `select`.
 
@@ -61,8 +61,6 @@ class CurvesPlot(Plot):
     theme : Theme
     title : str
         What y measures: "validation MAP".
-    x_label : str
-        What x measures; empty to leave it to a plot beside this one.
 
     Attributes
     ----------
@@ -78,7 +76,7 @@ class CurvesPlot(Plot):
     zoomed = Signal(object)
     hovered = Signal(object)
 
-    def __init__(self, theme: Theme, title: str, x_label: str = tr("features selected, k")) -> None:
+    def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
@@ -89,7 +87,7 @@ class CurvesPlot(Plot):
         self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = False
         self._scale: bool | None = None  # logarithmic or not; None lets the values decide
         self.zoom = Zoom()
-        super().__init__(theme, Axes(title, x_label, integer_x=True))
+        super().__init__(theme, Axes(title, integer_x=True))
         self._clicked: tuple[Hashable, float] | None = None
         self._second = QTimer(self, singleShot=True)
         self._second.timeout.connect(self._pick_clicked)
@@ -262,7 +260,7 @@ class CurvesPlot(Plot):
             NAME,
             axes.title,
             "",
-            FigureAxis(axes.x_label or steps, whole=axes.integer_x, logarithmic=axes.log_x),
+            FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
             FigureAxis(axes.title, logarithmic=axes.log_y),
             (*series, *others),
             () if family.reference is None else (Level(family.reference[1], family.reference[0]),),

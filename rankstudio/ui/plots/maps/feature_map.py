@@ -337,17 +337,17 @@ def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: 
     _draw_groups(plot, painter, frame, colors)
 
 
-def spread(wanted: list[float], low: float, high: float, spacing: float = _SPACING) -> list[float]:
+def spread(wanted: list[float], low: float, high: float) -> list[float]:
     """Return places near the wanted ones, ascending, that keep their distance inside a range.
 
     Where there is no room for all, the last ones are left out.
     """
-    fitting = wanted[: max(1, int((high - low) / spacing) + 1)]
+    fitting = wanted[: max(1, int((high - low) / _SPACING) + 1)]
     places: list[float] = []
     for value in fitting:
-        places.append(max(value, places[-1] + spacing if places else low))
+        places.append(max(value, places[-1] + _SPACING if places else low))
     for i in reversed(range(len(places))):
-        most = high if i == len(places) - 1 else places[i + 1] - spacing
+        most = high if i == len(places) - 1 else places[i + 1] - _SPACING
         places[i] = min(places[i], most)
     return places
 
