@@ -202,7 +202,7 @@ class Walk:
         """Type into the field of pinned features, and pin by key."""
         from PySide6.QtTest import QTest
 
-        from rankstudio.ui.select.features_field import FeaturesField
+        from rankstudio.ui.select.fields import FeaturesField
 
         self.window.session.change("editing", method="greedy-rankrls", parameters={"n_features_to_select": 5})
         field = next(iter(self.window.sections.method.form.findChildren(FeaturesField)))

@@ -25,10 +25,10 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import RefreshTimer
+from rankstudio.ui.select.curve_controllers import SliderController
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
-from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.shell.actions import Actions, enabled_commands
 from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
 from rankstudio.ui.shell.help import Help

@@ -28,15 +28,14 @@ from study_files import (
 )
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import html_page
 from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.study_source import read_study
+from rankstudio.engine.analysis.report.source import read_study
 from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.study_store import StudyStore
 

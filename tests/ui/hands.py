@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from rankstudio.ui.lab.form import LabForm
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.widgets.disclosure import Disclosure
+from rankstudio.ui.widgets.panel import Disclosure
 
 
 def type_into(field, text):

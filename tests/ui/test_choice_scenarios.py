@@ -74,23 +74,24 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(wi
     window.session.look_at(fold)
     settle(window)
     plot = curves.validation_plot
-    assert (plot.smallest.x, plot.smallest.p) == (k, p)
-    assert plot.smallest.difference < 0
+    assert plot.family.smallest is not None
+    assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
+    assert plot.family.smallest.difference < 0
     assert f"k = {k}" in plot.summary()
     assert [mark.x for mark in plot.figure().marks] == [best, k]
-    plot.hover(pixel(plot, plot.smallest.key, k))
+    plot.hover(pixel(plot, plot.family.smallest.key, k))
     assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
     plot.hover(None)
     assert f"k = {k}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
     assert window.current.model.x_value == k
-    assert curves.validation_plot.choice == (plot.smallest.key, k)
+    assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
     assert f"k = {best}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
     assert window.current.model.x_value == best
     window.session.look_at(None)
     assert curves.smallest.isHidden()
-    assert plot.smallest is None
+    assert plot.family.smallest is None
 
 
 def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
@@ -175,8 +176,8 @@ def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) ->
     assert window.current.model is None
     window.sections.select.curves.picked.emit(1, 3)
     plot = window.sections.select.curves.validation_plot
-    assert plot.band is not None
-    assert plot.choice == (1, 3)
+    assert plot.family.band is not None
+    assert plot.family.choice == (1, 3)
 
 
 def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:

@@ -104,7 +104,8 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
         sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
-    assert plots["validation"].choice == (model.key, model.x_value)
+    assert model is not None
+    assert plots["validation"].family.choice == (model.key, model.x_value)
 
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
@@ -192,9 +193,9 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     for fold in (1, 2):
         window.session.look_at(fold)
         baseline = record.folds[fold].baseline
-        assert plot.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
+        assert plot.family.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
     window.session.look_at(None)
-    assert plot.reference is None
+    assert plot.family.reference is None
     settle(window)
 
 

@@ -18,7 +18,7 @@ import rankstudio.ui
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Notice
-from rankstudio.ui.widgets.key_value import Fact
+from rankstudio.ui.widgets.facts import Fact
 
 EVIL = '<img src="no-such-picture">'
 RICH = ("inspector-facts",)

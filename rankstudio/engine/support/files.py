@@ -116,7 +116,7 @@ def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is a file or folder; there is none where the system cannot even look for it."""
+    """Return whether there is a file or folder; there is none where the system cannot even look for it."""
     try:
         return path.exists()
     except OSError:  # a name that is too long, a folder that may not be read
@@ -161,7 +161,7 @@ def _written_aside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Have the system write a file to the disk."""
+    """Flush a file to the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

@@ -29,7 +29,7 @@ from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
-from rankstudio.ui.widgets.choice_box import choice_box, set_notes
+from rankstudio.ui.widgets.choices import choice_box, set_notes
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 

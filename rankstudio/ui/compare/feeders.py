@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.convention_order import convention_rows
+from rankstudio.engine.analysis.conventions import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
 from rankstudio.engine.analysis.selection_stability import selection_stability

@@ -28,7 +28,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.storage.run_index import RecordedData
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
 from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
 from rankstudio.engine.metrics.names import measure
@@ -42,12 +42,12 @@ from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.fonts import family
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.study_source import DataOpener
-    from rankstudio.engine.analysis.result_table.table_run import Documents
+    from rankstudio.engine.analysis.report.source import DataOpener
+    from rankstudio.engine.analysis.result_table.builder import Documents
 
 _SIDE = 300
 _BEST = _USUAL = ""
@@ -473,9 +473,8 @@ class ListedResult:
 
 def table_of(listed: Sequence[ListedResult], query: TableQuery, sealed: bool) -> ResultTable:
     """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
-    from rankstudio.engine.analysis.report.study_source import DataOpener  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.result_table.builder import result_table  # noqa: PLC0415
-    from rankstudio.engine.analysis.result_table.table_run import TableRun  # noqa: PLC0415
+    from rankstudio.engine.analysis.report.source import DataOpener  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.result_table.builder import TableRun, result_table  # noqa: PLC0415
 
     opener = DataOpener()
     runs: list[TableRun] = [TableRun(one.result, one.name, _documents(one, opener), sealed) for one in listed]

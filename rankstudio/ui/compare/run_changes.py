@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.runs_panel import RunsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models

@@ -17,7 +17,7 @@ from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import fold_notes
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison

@@ -28,7 +28,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named, set_role
 
 _ROW = 29

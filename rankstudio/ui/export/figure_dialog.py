@@ -27,13 +27,12 @@ from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_o
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import LABELS, figure_image, save_figure
+from rankstudio.ui.plots.base import LABELS, figure_image, save_figure
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import Segmented, choice_box
 from rankstudio.ui.widgets.layout import fill, named, set_role
-from rankstudio.ui.widgets.segmented import Segmented
 
 _WIDTHS = (
     ("column", tr("one column, 85 mm")),

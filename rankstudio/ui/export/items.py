@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
@@ -24,9 +24,9 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
-from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
+from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.widgets.table_texts import FORMATS
+from rankstudio.ui.widgets.columns import FORMATS
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
@@ -19,10 +19,8 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import ARROW_STEPS, CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import MOST_ROWS, floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -308,22 +306,18 @@ class AlonePlot(Plot):
             lines.append(Line(tr("small values first")))
         return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
-    def click(self, at: QPointF) -> None:
-        """Pick the feature under the mouse."""
-        column = self.hit_test(at)
-        if column is not None:
-            self.picked.emit(column)
+    def pick(self, column: int) -> None:
+        """Pick a feature."""
+        self.picked.emit(column)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from feature to feature by the arrow keys, in the order that is shown."""
-        step = ARROW_STEPS.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Move from feature to feature, in the order that is shown."""
+        if self.is_empty():
+            return False
         at = self._place_of(self._feature)
-        place = 0 if at is None else at + step
+        place = 0 if at is None else at + right + down
         self.picked.emit(int(self._order[min(max(0, place), self._order.size - 1)]))
-        event.accept()
+        return True
 
     # Drawing
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
@@ -15,12 +15,17 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
-from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, heat_figure, outline
+from rankstudio.ui.plots.base import CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.maps.heat_map import (
+    BAR,
+    ColorBar,
+    color_bar_width,
+    draw_cells,
+    draw_color_bar,
+    draw_values,
+    outline,
+)
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
@@ -38,12 +43,6 @@ HEADER = 22
 _WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
 _NAMES = 0.38  # share of the width that the names of features may take
 _LONGEST_BAR = 120.0
-_STEPS: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
 
 
 class CandidateMapPlot(HeatMapPlot):
@@ -178,7 +177,7 @@ class CandidateMapPlot(HeatMapPlot):
         """Return the part of the map that is shown; outlined is what each step took."""
         shown = self.shown
         if shown is None:
-            return heat_figure(self)
+            return super().figure()
         values = shown.ranks if self._ranked else shown.shares
         score = self._score.name if self._score else ""
         title = tr("rank among the candidates") if self._ranked else tr("share of the best score of the step")
@@ -224,24 +223,23 @@ class CandidateMapPlot(HeatMapPlot):
             feature = self.shown.features[self._from_below(cell[0])]
             self.cellPicked.emit(feature, self._place if named else place)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the marks with the arrow keys, beyond what there is room for too."""
-        step, whole = _STEPS.get(event.key()), self._whole
-        if step is None or whole is None or self.shown is None:
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Move the marks, beyond what there is room for too."""
+        whole = self._whole
+        if whole is None or self.shown is None:
+            return False
         # Downwards it goes as the rows stand, and then on in the order of the whole map.
         rest = [f for f in whole.features if f not in self.shown.features]
         features, places = (
             [*self.shown.features, *rest],
             self.shown.places if not whole.growing else whole.places,
         )
-        row = features.index(self._feature) if self._feature in features else -step[0]
+        row = features.index(self._feature) if self._feature in features else -down
         column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
-        row = int(np.clip(row + step[0], 0, len(features) - 1))
-        column = int(np.clip(column + step[1], 0, len(places) - 1))
+        row = int(np.clip(row + down, 0, len(features) - 1))
+        column = int(np.clip(column + right, 0, len(places) - 1))
         self.cellPicked.emit(features[row], places[column])
-        event.accept()
+        return True
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Show as much of the map as there is room for."""

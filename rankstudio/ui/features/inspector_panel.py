@@ -17,8 +17,8 @@ from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
-from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation

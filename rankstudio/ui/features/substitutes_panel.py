@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.features.selection_matrix import selection_matrix
+from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -30,8 +30,8 @@ from rankstudio.ui.style.number_format import correlation_text, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import emptied, fill, named
-from rankstudio.ui.widgets.segmented import Segmented
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap

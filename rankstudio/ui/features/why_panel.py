@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Margin, candidate_map, margins
-from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    CandidateMap,
+    Margin,
+    candidate_map,
+    margins,
+)
+from rankstudio.engine.analysis.features.choice_explanation import (
+    TOSS_UP,
+    Alternative,
+    ChoiceContext,
+    percent,
+)
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -28,9 +37,9 @@ from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities

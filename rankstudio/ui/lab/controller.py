@@ -34,8 +34,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
 
 
 class SimulationTab(Controller):

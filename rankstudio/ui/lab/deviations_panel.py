@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Slot
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
@@ -18,10 +18,8 @@ from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, hairline, pen
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -33,7 +31,7 @@ from rankstudio.ui.widgets import Column, Dot, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary
 
 _GAP = 10.0
 _MOST_NAMES = 0.55  # of the width
@@ -42,7 +40,6 @@ _HILL = 0.86  # of the height of a row, for its highest bin
 _FOOT = 0.06  # of the height of a row, below its distribution
 _TAIL = 0.001  # share of a distribution that may lie beyond an end of the axis
 _MARK = 3.8
-_MOVES = {int(Qt.Key.Key_Up): -1, int(Qt.Key.Key_Down): 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,17 +343,16 @@ class DeviationsPlot(Plot):
             Line(tr("repetitions"), f"{row.count:,}"),
         ]
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Read the rows one by one with the arrow keys."""
-        step = _MOVES.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Read the rows one by one."""
+        if right or self.is_empty():
+            return False
         before = self.under_mouse if self.under_mouse is not None else -1
-        number = max(0, min(len(self.rows) - 1, before + step))
+        number = max(0, min(len(self.rows) - 1, before + down))
         frame = self.frame()
         middle = frame.area.top() + (number + 0.5) * self._height(frame)
         self.hover(QPointF(frame.area.center().x(), middle))
+        return True
 
     # Drawing
 

@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.lab.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, Field, LineField, measure_field
+from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
@@ -203,7 +203,7 @@ class LabForm(Panel):
 
 def _field(theme: Theme, parameter: Parameter) -> Field:
     if parameter.kind is Kind.MEASURE:
-        return measure_field(theme, parameter)
+        return EditableField(theme, parameter)
     if parameter.kind is Kind.CHOICE:
         return ChoiceField(theme, parameter)
     return SingleField(theme, parameter)

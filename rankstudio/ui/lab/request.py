@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import rankstudio
-from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
-from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+from rankstudio.engine.analysis.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    simulation_as_command,
+    simulation_as_python,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog import Parameter

@@ -16,8 +16,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, power, signed
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.ui.lab.request import SimulationRequest
 
 _SURE = 2.0  # standard errors

@@ -18,11 +18,9 @@ from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.lab.sentences import QUANTITIES, value_text, variation_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, Ticks
-from rankstudio.ui.plots.base import CellValue, Numbers
+from rankstudio.ui.plots.base import CellValue, Numbers, floats
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import fixed, signed
@@ -32,7 +30,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import VariedDeviations
 
 _SURE = 2.0  # standard errors to both sides
 _LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios

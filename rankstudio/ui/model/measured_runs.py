@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -269,8 +269,6 @@ def _own(record: RunRecord) -> MeasuredRun:
 
 def _covered(record: RunRecord) -> MeasuredRun:
     """Return a run whose documents are not at hand, without what it measured on the test part."""
-    from rankstudio.engine.analysis.queries.remeasurement import without_test  # noqa: PLC0415 - it brings numba
-
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}

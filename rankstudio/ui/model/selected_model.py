@@ -17,9 +17,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Axis
-from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.left_out_names import plain_name
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, path_plan
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure

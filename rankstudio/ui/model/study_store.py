@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.language import tr

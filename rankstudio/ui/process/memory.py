@@ -18,7 +18,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from rankstudio.engine.support.released_memory import release
+from rankstudio.engine.support.memory import release_unused
 from rankstudio.ui.process.turns import single_shot
 
 _REST_MILLISECONDS = 1000  # without work, after which the program is at rest
@@ -71,7 +71,7 @@ class IdleMemory(QObject):
     @Slot()
     def _release(self) -> None:
         if not self._busy():
-            threading.Thread(target=release, name="idle-memory", daemon=True).start()
+            threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()
 
 
 _SEARCH_MILLISECONDS = 1000

@@ -15,10 +15,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import ARROW_STEPS, CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import hairline, pen
+from rankstudio.ui.plots.base import ARROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.queries.sentences import comparison_sentence
 from rankstudio.ui.style import palettes
@@ -79,7 +77,7 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
-        self.add_layer(partial(draw_outline, self), 3.0, on_paper=False)
+        self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
         """Show other queries; None for none."""
@@ -205,11 +203,11 @@ class QueryPlot(Plot):
             self._give_up()
             event.accept()
             return
-        step = ARROW_STEPS.get(event.key())
+        step = ARROWS.get(event.key())
         if step is None or self.is_empty():
             event.ignore()
             return
-        at = int(np.searchsorted(self._known, self.chosen)) + step if self.chosen is not None else 0
+        at = int(np.searchsorted(self._known, self.chosen)) + sum(step) if self.chosen is not None else 0
         position = int(self._known[min(max(0, at), self._known.size - 1)])
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._anchor = self.chosen if self._anchor is None else self._anchor

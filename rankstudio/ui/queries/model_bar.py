@@ -18,7 +18,7 @@ from rankstudio.ui.model.selected_model import path_position
 from rankstudio.ui.model.session import Choice
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets import Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
 ChosenModels = dict[int, Chosen]

@@ -12,10 +12,9 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys
-from rankstudio.engine.analysis.report.words import with_words
+from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys, with_words
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models

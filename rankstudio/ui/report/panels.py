@@ -26,8 +26,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
-    from rankstudio.engine.analysis.report.figures import ReportFigure
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
 
 _KEY = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text

@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMarginsF, Qt, QUrl
 from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
-from rankstudio.engine.analysis.report.figures import ReportFigure
+from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    SealMark,
+    fingerprint,
+    is_sealed,
+)
 from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.engine.support.templates import rendered
@@ -29,8 +34,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
-    from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
     from rankstudio.engine.export.figures.style import FigureStyle
 
 BREAK = "\u200b"
@@ -122,7 +127,7 @@ class ReportRequest:
 
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
-    from rankstudio.engine.analysis.report.figures import ReportFigure  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
 
     report = make_report(source_of(asked))
@@ -163,7 +168,7 @@ def save_html(report: Report, path: Path) -> Path:
     OutputError
         Where it cannot be written.
     """
-    from rankstudio.engine.analysis.report.html_page import html_page  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import html_page  # noqa: PLC0415 - on the worker only
 
     write_text(path, html_page(report))
     return path
@@ -229,9 +234,6 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
 
 def _record(dataset: FoldedDataset) -> RecordedData:
     """Return what a study would record of data."""
-    from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - as above
-    from rankstudio.engine.experiment.storage.run_index import RecordedData  # noqa: PLC0415 - as above
-
     found = fingerprint(dataset)
     place = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)

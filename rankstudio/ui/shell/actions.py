@@ -14,7 +14,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.key_text import key_text
+from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (

@@ -17,8 +17,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import PAGES, Workspace
-from rankstudio.ui.style.key_text import key_text
-from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
 _MOST = 60  # entries in the list at once

@@ -19,11 +19,9 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
-from rankstudio.ui.select.chance_controller import ChanceController
-from rankstudio.ui.select.fold_hint import FoldHint
-from rankstudio.ui.select.left_out_controller import LeftOutController
-from rankstudio.ui.select.memory_forecast import MemoryForecast
-from rankstudio.ui.select.method_controller import MethodController
+from rankstudio.ui.select.curve_controllers import ChanceController
+from rankstudio.ui.select.method_controller import FoldHint, MethodController
+from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import RunStrip
 from rankstudio.ui.shell.workspace import Workspace
@@ -53,7 +51,6 @@ class Sections(QObject):
         self.method = MethodController(theme, session, self)
         self.select = RunController(theme, models, self)
         self.chance = ChanceController(current, models.permutations, self.select.curves, self)
-        self.left_out = LeftOutController(models.left_out, self.select, self)
         self.features = FeaturesController(theme, models, self)
         self.why = WhyController(theme, models, self.features, self)
         self.alone = AloneController(theme, models, self.features, self)

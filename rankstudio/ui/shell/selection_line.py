@@ -17,8 +17,8 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.widgets.choices import PickMenu
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.pick_menu import PickMenu
 
 PARTS = {
     "dataset": tr("Open data"),

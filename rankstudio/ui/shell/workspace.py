@@ -23,7 +23,7 @@ from rankstudio.ui.page.page import Page
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.key_text import key_text
+from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel

@@ -18,7 +18,7 @@ from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.export.model_folder import holds_models
+from rankstudio.engine.export.model_files import holds_models
 from rankstudio.engine.support.files import is_there
 from rankstudio.ui.data.panel import read_as_sentence
 from rankstudio.ui.language import tr

@@ -21,8 +21,8 @@ from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.widgets import Question
 
 if TYPE_CHECKING:
-    from rankstudio.engine.experiment.storage.seal import SealMark
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 _READ_ONLY = tr(
     "this study is read-only. Its runs are shown, but new runs are lost when the window closes "

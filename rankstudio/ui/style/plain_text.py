@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel
 
@@ -65,3 +66,15 @@ def plain(text: str) -> str:
     if not Text.mightBeRichText(text):
         return text
     return f'<span style="white-space: pre-wrap">{html_text(text)}</span>'
+
+
+def key_text(shortcuts: str) -> str:
+    """Return the first of some shortcuts as a person reads it; "" for none.
+
+    Parameters
+    ----------
+    shortcuts : str
+        As the program writes them, separated by ";": "Ctrl++; Ctrl+=".
+    """
+    first = QKeySequence.listFromString(shortcuts)[:1]
+    return first[0].toString(QKeySequence.SequenceFormat.NativeText) if first else ""

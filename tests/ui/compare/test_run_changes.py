@@ -15,8 +15,8 @@ from waiting import wait_until
 from windows import Opened, finish, settle, slowly, write_folds
 from wording import naming
 
-from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.widgets import Question

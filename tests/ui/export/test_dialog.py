@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.export.dialog import ExportDialog, ExportItem, FormatWriter
-from rankstudio.ui.plots.export import FORMATS
+from rankstudio.ui.plots.base import FORMATS
 
 
 def refuse(path: Path) -> None:

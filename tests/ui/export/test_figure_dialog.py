@@ -17,7 +17,7 @@ from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Ma
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.plots.export import LABELS
+from rankstudio.ui.plots.base import LABELS
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 

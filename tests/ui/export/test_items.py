@@ -14,7 +14,7 @@ from wording import naming
 from rankstudio.engine import open_dataset
 from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.export import dataset_files
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow

@@ -14,8 +14,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, export_plot
-from rankstudio.ui.plots.base import PlotMenu
-from rankstudio.ui.plots.export import figure_image, save_figure
+from rankstudio.ui.plots.base import PlotMenu, figure_image, save_figure
 from rankstudio.ui.style.colors import DARK
 
 KS = np.arange(1, 47)
@@ -172,7 +171,6 @@ def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(plot, tmp_path,
 def test_the_menu_of_an_empty_plot_offers_nothing(theme):
     plot = CurvesPlot(theme, "nothing")
     menu = PlotMenu(plot)
-    menu.aboutToShow.emit()
     assert not any(action.isEnabled() for action in menu.actions() if action.text())
     plot.deleteLater()
 
@@ -182,18 +180,17 @@ def texts(path):
 
 
 @pytest.mark.parametrize(
-    ("n", "kind", "names"),
+    ("n", "names"),
     [
-        (11, "ordered", {"λ0 … λ10", "chosen: λ3, k = 4"}),
-        (3, "ordered", {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
-        (2, "category", {"λ0", "λ1", "chosen: λ0, k = 4"}),
-        (1, "ordered", {"λ0", "chosen: λ0, k = 4"}),
+        (11, {"λ0 … λ10", "chosen: λ3, k = 4"}),
+        (3, {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
+        (1, {"λ0", "chosen: λ0, k = 4"}),
     ],
 )
-def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, kind, names):
+def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, names):
     plot = CurvesPlot(theme, "validation MAP")
     plot.resize(460, 260)
-    plot.set_family(range(n), [f"λ{i}" for i in range(n)], kind=kind)
+    plot.set_family(range(n), [f"λ{i}" for i in range(n)])
     for key in range(n):
         plot.set_curve(key, KS, KS / 100 + key)
     plot.select(3 if n > 3 else 0, 4)

@@ -28,13 +28,13 @@ from pathlib import Path
 from rankstudio.ui import app
 from PySide6.QtCore import QTimer
 from rankstudio.engine.experiment.plan.plan import SAMPLE
-from rankstudio.engine.support.released_memory import release
+from rankstudio.engine.support.memory import release_unused
 
 def look(window, timer):
     if window.models.n_busy or window.models.loader.busy or window.session.dataset is None:
         return
     timer.stop()
-    release()
+    release_unused()
     lines = sum(len(entry[2]) for entry in linecache.cache.values() if len(entry) > 2)
     status = Path("/proc/self/status")
     resident = status.read_text().partition("VmRSS:")[2].split()[0] if status.exists() else 0

@@ -29,7 +29,7 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
-from rankstudio.ui.select.heat_view import SIZES
+from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
 
 _CLOSE = 1e-9
@@ -315,7 +315,7 @@ def _curves(sight: Sight) -> Iterator[Fault]:
                 text = f"curve {key} of {name}: shown {shown}, expected {(list(xs), list(ys))}"
                 yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
         if model is not None and curves.over is None and model.key in drawn and not curves.isHidden():
-            yield from _differ(f"mark in {name}", plot.choice, (model.key, model.x_value))
+            yield from _differ(f"mark in {name}", plot.family.choice, (model.key, model.x_value))
 
 
 def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:

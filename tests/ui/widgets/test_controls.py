@@ -19,7 +19,7 @@ from rankstudio.ui.widgets import (
     Panel,
     Segmented,
 )
-from rankstudio.ui.widgets.lambda_slider import LEAST_WIDTH
+from rankstudio.ui.widgets.choices import LEAST_WIDTH
 
 FOLDS = [(1, "1"), (2, "2"), (3, "3"), (None, "all")]
 

@@ -124,11 +124,7 @@ class StudyFile:
                     StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
-                raise StoreError(
-                    tr("{path}: the study could not be written: {strerror}.").format(
-                        path=path, strerror=error.strerror
-                    )
-                ) from error
+                raise _unwritten(path, error) from error
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
@@ -180,7 +176,7 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
 
     def close(self) -> None:
-        """Give the file up. Closing twice does no harm."""
+        """Close the file. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
             if not self.read_only:
@@ -243,7 +239,7 @@ def _copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Tell whether a log or a journal lies beside a study, with what its file does not have yet."""
+    """Return whether a log or a journal lies beside a study, with what its file does not have yet."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -290,11 +286,12 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     except FileExistsError as error:
         raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
     except OSError as error:
-        raise StoreError(
-            tr("{path}: the study could not be written: {strerror}.").format(
-                path=path, strerror=error.strerror
-            )
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> StoreError:
+    text = tr("{path}: the study could not be written: {strerror}.")
+    return StoreError(text.format(path=path, strerror=error.strerror))
 
 
 @contextmanager
@@ -409,7 +406,7 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_foreign(db: sqlite3.Connection) -> bool:
-    """Tell whether a file lacks a table of a study, has it otherwise, or does something by itself."""
+    """Return whether a file lacks a table of a study, has it otherwise, or does something by itself."""
     with closing(sqlite3.connect(":memory:")) as empty:
         _make_tables(empty)
         ours = _columns(empty)

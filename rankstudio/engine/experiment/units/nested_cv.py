@@ -46,7 +46,7 @@ class NestedFold(FoldContext):
     """
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Validate on the inner folds, with signs of life, then learn step by step."""
+        """Validate on the inner folds, with progress events, then learn step by step."""
         paths: list[MeasuredPath] = []
         for place, fold in enumerate(self._inner):
             taken: list[tuple[Step, Measures]] = []
@@ -105,7 +105,7 @@ class NestedFold(FoldContext):
         return {}
 
     def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
-        """Return what an inner fold tells as a sign of life of the unit."""
+        """Return what an inner fold tells as progress of the unit."""
         where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
         return (
             WorkProgress(f"{where}: {told.what}", told.share)

@@ -17,8 +17,7 @@ from rankstudio.engine.data.preferences.preferences import (
     summarise_preferences,
 )
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.experiment.plan.plan import Plan, named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 from experiment.local_cluster import LocalCluster
-from experiment.small import assert_same, dataset, ended
+from experiment.small import assert_same, dataset
 from experiment.tls_files import make_certificates
 from wording import naming
 
 from rankstudio.engine.errors import OpenClusterWarning, ParameterError, WorkerError
-from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.execution.executors import on_cluster
+from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 
 CommClosedError = pytest.importorskip("distributed.comm.core").CommClosedError
@@ -46,10 +46,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 
 def test_a_run_on_a_cluster_has_the_same_bits(cluster: LocalCluster) -> None:
     plans = (PLAN, Plan("small", "gas", ranker="rankrls", ranker_parameters={"regularization": 1.0}))
-    alone = [ended(run(plan, dataset())) for plan in plans]  # first, so that kernels are compiled once
+    alone = [run_plan(plan, dataset()) for plan in plans]  # first, so that kernels are compiled once
     with on_cluster(cluster.address) as workers:
         for plan, expected in zip(plans, alone, strict=True):
-            assert_same(ended(run(plan, dataset(), executor=workers)), expected)
+            assert_same(run_plan(plan, dataset(), executor=workers), expected)
 
 
 def test_workers_that_do_not_see_this_disk_are_sent_the_data(
@@ -62,7 +62,7 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     monkeypatch.setattr(module, "write_folds", lambda _: files)
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
-        assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))
+        assert_same(run_plan(PLAN, dataset(3), executor=workers), run_plan(PLAN, dataset(3)))
 
 
 def test_a_result_that_is_lost_on_the_way_ends_the_wait(
@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: 
         assert shown == 200
         assert cluster.workers[0].wait(10) == -signal.SIGKILL
         (summary,) = study.runs()
-        assert_same(study.result(summary.key), ended(run(plan, dataset())))
+        assert_same(study.result(summary.key), run_plan(plan, dataset()))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "127.0.0.1"])
@@ -209,7 +209,7 @@ def test_a_cluster_with_certificates_listens_to_who_has_one(tmp_path: Path) -> N
         made.add_worker()
         assert made.address.startswith("tls://127.0.0.1:")
         with on_cluster(made.address, Certificates(*files)) as workers:
-            assert_same(ended(run(PLAN, dataset(), executor=workers)), ended(run(PLAN, dataset())))
+            assert_same(run_plan(PLAN, dataset(), executor=workers), run_plan(PLAN, dataset()))
         with pytest.raises(WorkerError, match="no response from a scheduler"), on_cluster(made.address):
             pass
     finally:

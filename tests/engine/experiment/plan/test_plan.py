@@ -1,22 +1,27 @@
-"""Plans: canonical form, TOML there and back, errors that name the field."""
+"""Plans: canonical form, TOML there and back, errors that name the field, how far their paths reach."""
 
 from __future__ import annotations
 
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
+from experiment.small import plan_of_command, plan_of_program
 from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.errors import FileAccessError, OutputError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.difference import differences
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
     plan_as_dict,
+    plan_as_toml,
     plan_from_dict,
     save_plan,
     with_data_beside,
@@ -328,3 +333,73 @@ def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: P
     (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
     beside = with_data_beside(plan, tmp_path / "plan.toml")
     assert beside.preferences == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
+
+
+TOLD = {
+    "qid": "session",
+    "label": "it's clicked",
+    "features": ["a b", 'c, "d"'],
+    "ids_from": 0,
+    "part": "when",
+}
+
+
+def test_a_plan_without_columns_is_written_as_before() -> None:
+    assert "columns" not in plan_as_toml(Plan("some.txt"))
+    assert Plan("some.txt").columns == {}
+
+
+def test_columns_come_back_from_toml_command_and_program() -> None:
+    plan = Plan("/some/clicks.csv", columns=TOLD)
+    assert plan_from_dict(plan_as_dict(plan)) == plan
+    assert plan_from_dict(plan_as_dict(plan)).columns["features"] == ("a b", 'c, "d"')
+    assert plan_of_command(plan).columns == plan.columns
+    assert plan_of_program(plan) == plan
+    assert differences(plan, plan.changed(columns={})) == ("other columns",)
+
+
+def test_columns_are_told_as_a_list_or_as_one_text() -> None:
+    assert DataColumns.of(TOLD) and not DataColumns.of({})
+    assert DataColumns.of({"ignore": "a, b"}).ignore == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        3,
+        "qid",
+        {"query": "a"},
+        {"qid": 3},
+        {"ignore": [3]},
+        {"ignore": [""]},
+        {"ids_from": 2},
+        {"ids_from": True},
+        {"qid": "a", "label": "a"},
+        {"features": ["a", "a"]},
+    ],
+)
+def test_what_names_no_columns_is_refused(columns: Any) -> None:
+    with pytest.raises(ParameterError, match="columns: expected"):
+        Plan("some.csv", columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "longest", "mapped"),
+    [
+        ("greedy-rankrls", {"regularization": "1, 2"}, 46, True),
+        ("greedy-rankrls", {"regularization": "1, 2", "n_features_to_select": 10}, 10, True),
+        ("gas", {}, 46, True),
+        ("rankrls", {"regularization": "1, 2"}, 1, False),
+        ("adarank", {"n_rounds": 30}, 30, False),
+    ],
+)
+def test_a_path_reaches_as_far_as_its_method_goes(
+    method: str, parameters: dict[str, object], longest: int, mapped: bool
+) -> None:
+    plan = Plan("data", method, parameters)
+    assert (longest_path(plan, 46), has_map(plan)) == (longest, mapped)
+
+
+def test_a_group_is_one_step_of_several_features() -> None:
+    plan = Plan("data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)})
+    assert longest_path(plan, 46) == 4

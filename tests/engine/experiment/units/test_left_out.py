@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, dataset, ended, part
+from experiment.small import assert_same, dataset, ended, unvalidated
 from kernel_oracles import kernel_matrix, left_out_by_retraining
 from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -50,21 +48,9 @@ PLANS = {
 EVERY = pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 
 
-def unvalidated(queries: int = 12) -> FoldedDataset:
-    """A fold without a validation part; some documents are there twice, with different labels."""
-    data = part(5, queries)
-    X = data.X.copy()
-    X[1::5] = X[:-1:5][: len(X[1::5])]
-    return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
-
-
-def with_qid(data: RankingDataset) -> Any:
-    return np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
-
-
 def retrained(train: RankingDataset, selected: tuple[int, ...], regularization: float) -> np.ndarray:
     """Scores of each query by the model learned without it."""
-    qid, X, scores = with_qid(train), train.X[:, sorted(selected)], np.zeros(train.n_documents)
+    qid, X, scores = train.query_index, train.X[:, sorted(selected)], np.zeros(train.n_documents)
     for q in range(train.n_queries):
         own = qid == q
         model = RankRLS(regularization).fit(X[~own], train.y[~own], qid=qid[~own])
@@ -82,7 +68,7 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
         monkeypatch.setattr(rankrls_shards, "_TIMES", 0)
     data, plan = unvalidated(), PLANS[name]
     train = data.folds[0].train
-    qid = with_qid(train)
+    qid = train.query_index
     for path in run_plan(plan, data).folds[0].paths:
         given = path.unit.combination.ranker if plan.ranker else path.unit.parameters
         for k, step in enumerate(path.steps):
@@ -97,7 +83,7 @@ def test_a_kernel_leaves_a_querys_basis_vectors_out_with_it(n_basis: int | None)
     data = unvalidated()
     train = data.folds[0].train
     plan = PLANS["kernel"].changed(parameters={**PLANS["kernel"].parameters, "n_basis": n_basis})
-    qid = with_qid(train)
+    qid = train.query_index
     for path in run_plan(plan, data).folds[0].paths:
         values, step = path.unit.parameters, path.steps[0]
         basis = None if n_basis is None else step.basis  # type: ignore[attr-defined]
@@ -185,7 +171,7 @@ def test_the_smallest_is_compared_with_the_best_over_the_left_out_queries() -> N
     fold = run_plan(plan, data).folds[0]
     path = fold.paths[fold.chosen.unit.position]
     train = data.folds[0].train
-    qid, left_out = with_qid(train), []
+    qid, left_out = train.query_index, []
     for step in path.steps:
         scores = retrained(train, step.selected, path.unit.parameters["regularization"])
         own = [qid == q for q in range(train.n_queries)]
