@@ -203,11 +203,11 @@ class QueryPlot(Plot):
             self._give_up()
             event.accept()
             return
-        step = ARROWS.get(event.key())
-        if step is None or self.is_empty():
+        move = ARROWS.get(event.key())
+        if move is None or self.is_empty():
             event.ignore()
             return
-        at = int(np.searchsorted(self._known, self.chosen)) + sum(step) if self.chosen is not None else 0
+        at = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
         position = int(self._known[min(max(0, at), self._known.size - 1)])
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._anchor = self.chosen if self._anchor is None else self._anchor

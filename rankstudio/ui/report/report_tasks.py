@@ -30,7 +30,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
