@@ -19,8 +19,8 @@ from rankstudio.engine.experiment.plan.as_code import (
     plan_code,
     program,
 )
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, path_plan
-from rankstudio.engine.experiment.units.fold_context import estimator, group_training
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, estimator, path_plan
+from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.training_data import TrainingData

@@ -62,6 +62,8 @@ def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors)
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     seen = np.isfinite(ys)
+    if not seen.any():  # a measure that no fold has: pyqtgraph makes no polygon of no points
+        return
     px, py = frame.pixels(xs[seen], ys[seen])
     painter.setPen(Qt.PenStyle.NoPen)
     permuted = band.p_values is not None

@@ -219,6 +219,15 @@ def test_the_band_is_part_of_the_picture_the_numbers_and_the_box(plot):
     assert plot.numbers()[1][0][-3:] == [0.44, 0.42, 0.6]
 
 
+def test_a_band_without_values_is_not_drawn(plot):
+    """A measure that no fold has, beside curves that have it: drawing would be an exception in the window."""
+    plot.flush()
+    before = plot.grab().toImage()
+    plot.set_band(KS, *(np.full(KS.size, np.nan),) * 3)
+    plot.flush()
+    assert plot.grab().toImage() == before
+
+
 def test_an_empty_plot_says_what_will_be_here(theme, stage):
     plot = CurvesPlot(theme, "validation MAP")
     stage(plot, 300, 200)
