@@ -146,9 +146,8 @@ class FeaturesController(Controller):
     def _show(self) -> None:
         model, dataset = self._current.model, self._session.dataset
         if model is None or dataset is None:
-            everything = dataset is not None and self._session.fold is None
             for panel in self._paths:
-                panel.clear(_EVERY_FOLD if everything else self._absence.model(NO_PATH))
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH))
             return
         self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()

@@ -572,8 +572,6 @@ class SubstitutesController(Controller):
         return computation(what, show, selection_matrix, folds, dataset.feature_ids)
 
     def _why_none(self) -> str:
-        dataset = self._session.dataset
-        if dataset is None or self._current.model is None:
-            everything = dataset is not None and self._session.fold is None
-            return _EVERY_FOLD if everything else self._absence.model(NO_MODEL)
+        if self._session.dataset is None or self._current.model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
         return self._absence.documents(_NO_DOCUMENTS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +60,7 @@ class DeviationRow:
     variant : bool
         Whether it is a variant of the row above: dashed, and not filled.
     brief : str
-        The label where there is little room; "" for the label itself.
+        The label where there is little room.
     about : str
         What the estimator does.
     unconditional : float
@@ -75,10 +74,10 @@ class DeviationRow:
     count: int
     shares: Floats
     category: int
-    variant: bool = False
-    brief: str = ""
-    about: str = ""
-    unconditional: float = nan
+    variant: bool
+    brief: str
+    about: str
+    unconditional: float
 
 
 _COLUMNS = (
@@ -204,9 +203,7 @@ class DeviationsPanel(Panel):
         rows = [self._row(found, at) for at in range(len(found.estimators))]
         self.plot.set_rows(rows, found.edges, summary_of(found, self.texts))
         self.table.set_rows(rows)
-        said = deviations_sentence(found, self.texts)
-        if said != self.sentence.text():
-            self.sentence.setText(said)
+        self.sentence.setText(deviations_sentence(found, self.texts))
 
     def _row(self, found: DeviationSummary, at: int) -> DeviationRow:
         text = text_of(self.texts, found.estimators[at])
@@ -412,7 +409,7 @@ class DeviationsPlot(Plot):
 
     def _names(self, width: float) -> list[str]:
         """Return what is written beside the rows: of variants only what varies, where room is little."""
-        names = [row.brief or row.label for row in self.rows]
+        names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
         if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARK + _GAP) <= _MOST_NAMES * width:
             return names

@@ -97,9 +97,7 @@ class VariationPanel(Panel):
         self.bias.show_values(QUANTITIES[found.quantity], found.asked, written, curves)
         bare = [(label, sd[:, at], np.zeros(0)) for at, label in enumerate(labels)]
         self.sd.show_values(QUANTITIES[found.quantity], found.asked, written, bare)
-        said = variation_sentence(found, self.texts)
-        if said != self.sentence.text():
-            self.sentence.setText(said)
+        self.sentence.setText(variation_sentence(found, self.texts))
 
     def _plot(self, theme: Theme, name: str, title: str, *, zero: bool) -> VariationPlot:
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)

@@ -64,6 +64,11 @@ class Absence(QObject):
         """Return what to say where no model is: what works on it, why there is none, else ``nothing``."""
         return _COMPUTING if self._current.computing else self.run(nothing)
 
+    def fold_model(self, every_fold: str, nothing: str) -> str:
+        """Return what to say where a fold has no model: ``every_fold`` where all folds are looked at."""
+        everything = self._session.dataset is not None and self._session.fold is None
+        return every_fold if everything else self.model(nothing)
+
     def run(self, nothing: str) -> str:
         """Return what to say where a run has shown nothing: how far it is, why it ended, else ``nothing``."""
         record = self._current.shown.record

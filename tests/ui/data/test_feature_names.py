@@ -28,7 +28,7 @@ def test_a_name_is_the_same_everywhere_and_at_the_next_start(
         write(window, 1, "name", "Clicks of last week")
         assert window.session.dataset.feature_names[1] == "Clicks of last week"
         assert record.dataset is window.session.dataset, "the run goes with its data"
-        assert window.sections.select._record is record or window.runs.shown is record
+        assert window.runs.shown is record
         wait_until(lambda: rows(window) and rows(window)[1].name == "Clicks of last week")
         assert rows(window)[1].quality is report, "nothing is looked at again"
         settle(window)

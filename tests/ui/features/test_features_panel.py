@@ -72,12 +72,6 @@ def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
     assert [r.after for r in rows[:3]] == [0.4, 0.5, 0.45]
 
 
-def test_pinned_and_banned_features_are_known_and_the_banned_ones_stand_at_the_end(path):
-    rows = path_rows(path, IDS, NAMES, "MAP", 2)
-    assert [r.pinned for r in rows] == [True, False, False, False]
-    assert (rows[-1].rank, rows[-1].feature_id, rows[-1].banned, rows[-1].chosen) == (None, 20, True, False)
-
-
 def test_a_measure_that_was_not_computed_is_not_invented(path):
     assert all(isnan(r.after) for r in path_rows(path, IDS, NAMES, "P@10", 0))
 
