@@ -10,6 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.deciding_queries import deciding_queries as deciding_queries
+    from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
+    from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
+    from rankstudio.engine.analysis.evidence.stability_selection import (
+        stability_selection as stability_selection,
+    )
+    from rankstudio.engine.analysis.evidence.step_significance import step_significance as step_significance
     from rankstudio.engine.data.dataset import Fold as Fold
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
@@ -73,6 +80,11 @@ _HOMES = {
     "sample_preferences": "rankstudio.engine.data.preferences.preferences",
     "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
+    "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
+    "repeated_left_out": "rankstudio.engine.analysis.evidence.repeated_left_out",
+    "shapley_shares": "rankstudio.engine.analysis.evidence.shapley_shares",
+    "stability_selection": "rankstudio.engine.analysis.evidence.stability_selection",
+    "step_significance": "rankstudio.engine.analysis.evidence.step_significance",
 }
 
 

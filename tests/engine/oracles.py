@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 
@@ -44,3 +46,28 @@ def leave_query_out_error(
         w = np.linalg.lstsq(A, b, rcond=None)[0]
         error += float(np.sum((yc[held] - Xc[held] @ w) ** 2))
     return error
+
+
+def greedy_by_retraining(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int, regularization: float
+) -> tuple[list[int], list[float]]:
+    """The features of Algorithm 1 and its criterion after each step, each candidate retrained."""
+    selected: list[int] = []
+    criteria = []
+    for _ in range(k):
+        left = [j for j in range(X.shape[1]) if j not in selected]
+        errors = [leave_query_out_error(X, y, qid, [*selected, j], regularization) for j in left]
+        selected.append(left[int(np.argmin(errors))])
+        criteria.append(min(errors))
+    return selected, criteria
+
+
+def shapley_by_orders(gain: dict[frozenset[int], float], players: list[int]) -> list[float]:
+    """The mean gain of each player after those before it, over all orders."""
+    orders = list(permutations(players))
+    values = dict.fromkeys(players, 0.0)
+    for order in orders:
+        for place, player in enumerate(order):
+            before = frozenset(order[:place])
+            values[player] += (gain[before | {player}] - gain[before]) / len(orders)
+    return [values[player] for player in players]

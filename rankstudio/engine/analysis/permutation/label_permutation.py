@@ -85,7 +85,7 @@ def _paths_of_labels(
     return lambda labels: [_learned(estimator, rows, row) for row in labels]
 
 
-def _rows_of(
+def rows_and_targets(
     estimator: PairwiseLeastSquares, data: QueryData
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows of a loss whose rows stay, and what makes targets (m, v) of labels (m, v) of them."""
@@ -147,7 +147,7 @@ def _greedy_paths(
     regularization = estimator.checked("regularization")
     groups, cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
     rules = estimator.rules(groups)
-    data, targets = _rows_of(estimator, data)
+    data, targets = rows_and_targets(estimator, data)
     known = gram_statistics(data)
 
     def paths(labels: Floats) -> list[Floats]:
@@ -172,7 +172,7 @@ def _greedy_paths(
 
 def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | None, workers: int) -> Paths:
     several_queries(data.ptr, "The permutation test of RankRLS")
-    data, targets = _rows_of(estimator, data)
+    data, targets = rows_and_targets(estimator, data)
     models = OutputModels(data, estimator.checked("regularization"))
 
     def paths(labels: Floats) -> list[Floats]:

@@ -183,6 +183,16 @@ class GreedyState:
                 self._select(feature, total)
         return self._criteria()
 
+    def by_query(self) -> tuple[Floats, Floats]:
+        """Return each query's part in the criterion as it is (Q,), and with each feature added (Q, n).
+
+        The last block has more queries than there are: their parts are 0.
+        """
+        pivot, right, ev, vv, ee = self._state
+        weight = right / pivot
+        added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
+        return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
+
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Put the products of a feature where those of the next one belong; compute them if they are new."""
         gram, kept = self._rows.next, self._statistics.rows

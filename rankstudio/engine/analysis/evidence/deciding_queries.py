@@ -1,0 +1,170 @@
+"""Deciding queries: how few queries have to be gone for a step to choose another feature."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import prefer
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import WorkProgress, finish
+
+_WHAT = "searching for deciding queries"
+_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
+
+
+@dataclass(frozen=True)
+class DecidedStep:
+    """A step of a path, and the queries that decide it.
+
+    Attributes
+    ----------
+    feature : int
+        0-based column that the step selects.
+    queries : tuple of int
+        Positions of the queries, in the order of their first documents, without which the step selects
+        another feature; the most decisive first. Empty where no such queries were found.
+    instead : int or None
+        What it selects without them.
+    """
+
+    feature: int
+    queries: tuple[int, ...]
+    instead: int | None
+
+
+def deciding_queries(
+    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None
+) -> tuple[DecidedStep, ...]:
+    """Find for each step of greedy RankRLS few queries without which it selects another feature.
+
+    Parameters
+    ----------
+    estimator : GreedyRankRLS
+        With forward search; not fitted here.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+
+    Returns
+    -------
+    tuple of DecidedStep
+        One a step. Steps that select a pinned feature have no deciding queries.
+
+    Notes
+    -----
+    The features before the step stay as they are. Queries are removed by how much better the left-out error
+    of the step's feature is in each than that of a rival. That the step changes without them is checked by
+    learning anew from the others, and that it does not without the last of them. A smaller set of other
+    queries may exist.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
+    >>> y = X[:, 3] + 0.9 * X[:, 1]
+    >>> deciding_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
+    (DecidedStep(feature=3, queries=(2,), instead=1),)
+    """
+    return finish(deciding_steps(estimator, group(X, y, qid)))
+
+
+def deciding_steps(
+    estimator: LinearRanker, data: GivenData
+) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
+    """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
+
+    Parameters
+    ----------
+    estimator, data
+        As of :func:`deciding_queries`, grouped.
+
+    Yields
+    ------
+    PartialResult
+        The :class:`DecidedStep` of the first steps.
+    """
+    rows: QueryData = training_data(data).whole("Deciding queries")
+    enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
+    with STEADY:
+        search = _QuerySearch(estimator, rows)
+    found: tuple[DecidedStep, ...] = ()
+    for step in range(len(search.selected)):
+        with STEADY:
+            found = (*found, search.decided(step))
+        yield PartialResult(_WHAT, len(found) / len(search.selected), found)
+    return found
+
+
+class _QuerySearch:
+    """The search for the deciding queries of the steps of a path."""
+
+    def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
+        self._paths = SubsetPaths(estimator, data)
+        steps = self._paths.path(self._paths.statistics, self._paths.n_queries)
+        self.selected = steps[-1].selected
+        self._compared = [step.candidates for step in steps]
+        self._informative = data.informative
+        self._room = self._paths.room()
+
+    def decided(self, step: int) -> DecidedStep:
+        """Return the fewest queries that were found for a step, from 0."""
+        winner, before = self.selected[step], self.selected[:step]
+        best = DecidedStep(winner, (), None)
+        if step < len(self._paths.rules.pinned):
+            return best
+        errors = self._paths.errors(before).added
+        for rival in self._rivals(step, errors):
+            lead = errors[:, rival] - errors[:, winner]
+            order = np.argsort(-lead, kind="stable")
+            found = self._fewest(step, order, _estimate(lead[order]))
+            if found.queries and (not best.queries or len(found.queries) < len(best.queries)):
+                best = found
+        return best
+
+    def _rivals(self, step: int, errors: Floats) -> list[int]:
+        """Return the candidates that seem to need the fewest queries to win."""
+        winner, compared = self.selected[step], self._compared[step]
+        candidates = prefer(np.flatnonzero(~np.isnan(compared)), self._informative)
+        candidates = candidates[candidates != winner]
+        leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
+        needed = np.array([_estimate(leads[:, at]) for at in range(candidates.size)])
+        order = np.lexsort((compared[candidates], needed))
+        return [int(rival) for rival in candidates[order[:_RIVALS]]]
+
+    def _fewest(self, step: int, order: Ints, estimate: int) -> DecidedStep:
+        """Return the fewest of the first queries of an order, near an estimate, that decide a step."""
+        winner, most = self.selected[step], order.size - 2
+        count = min(max(1, estimate), most)
+        instead = self._chosen(step, order[:count])
+        while instead == winner and count < most and count < 2 * estimate + 8:
+            count += 1
+            instead = self._chosen(step, order[:count])
+        if instead == winner:
+            return DecidedStep(winner, (), None)
+        while count > 1 and (fewer := self._chosen(step, order[: count - 1])) != winner:
+            count, instead = count - 1, fewer
+        return DecidedStep(winner, tuple(order[:count].tolist()), instead)
+
+    def _chosen(self, step: int, removed: Ints) -> int | None:
+        """Return what a step selects without some queries; None where it selects nothing."""
+        left = np.delete(np.arange(self._paths.n_queries), removed)
+        known = self._paths.among(left, self._room)
+        steps = self._paths.path(known, left.size, self.selected[:step])
+        return steps[-1].selected[step] if len(steps[-1].selected) > step else None
+
+
+def _estimate(lead: Floats) -> int:
+    """Return how many of the greatest leads, which come first, have to go for the sum to be below 0."""
+    rest = lead.sum() - np.cumsum(lead)
+    return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -1,0 +1,168 @@
+"""The left-out curve with the whole selection repeated without each query."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.work import WorkProgress, finish
+
+_WHAT = "selecting without each query"
+_AT_ONCE = 32  # queries between two partial results
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedLeftOut:
+    """Left-out errors of a path, with the selection made once and with it made anew without each query.
+
+    Attributes
+    ----------
+    usual : ndarray of shape (Q, k)
+        The squared error on each query of the model that is learned without it, with the features that were
+        selected with it.
+    repeated : ndarray of shape (Q, k)
+        The same with the features that are selected without it as well.
+    empty : ndarray of shape (Q,)
+        The error of the model that predicts nothing.
+    selected : tuple of tuple of int
+        0-based columns of the path without each query.
+    """
+
+    usual: Floats
+    repeated: Floats
+    empty: Floats
+    selected: tuple[tuple[int, ...], ...]
+
+    @property
+    def usual_criterion(self) -> Floats:
+        """The leave-query-out error of each step, shape (k,): what greedy RankRLS minimises."""
+        total: Floats = self.usual.sum(axis=0)
+        return total
+
+    @property
+    def criterion(self) -> Floats:
+        """The error of each step with the selection repeated, shape (k,)."""
+        total: Floats = self.repeated.sum(axis=0)
+        return total
+
+    @property
+    def optimism(self) -> Floats:
+        """The share of the usual gain over the empty model that is lost with repeated selection, (k,)."""
+        gain = self.empty.sum() - self.usual_criterion
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares: Floats = (self.criterion - self.usual_criterion) / gain
+        return shares
+
+
+def repeated_left_out(
+    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None
+) -> RepeatedLeftOut:
+    """Repeat the whole selection of greedy RankRLS without each query, and measure it on that query.
+
+    Parameters
+    ----------
+    estimator : GreedyRankRLS
+        With forward search; not fitted here.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+        Query of each document; at least three queries.
+
+    Returns
+    -------
+    RepeatedLeftOut
+
+    Notes
+    -----
+    The usual curve chooses the features by the errors that it shows, and so is optimistic; the repeated one
+    is not. No model is trained: the path without a query follows from T - G_q.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
+    >>> y = np.round(2 * X[:, 3] + 0.1 * rng.random(60))
+    >>> found = repeated_left_out(GreedyRankRLS(n_features_to_select=2), X, y, qid=qid)
+    >>> found.usual_criterion.round(2), found.criterion.round(2), found.optimism.round(2)
+    (array([3.69, 3.64]), array([3.69, 3.64]), array([0., 0.]))
+    """
+    return finish(left_out_steps(estimator, group(X, y, qid)))
+
+
+def left_out_steps(
+    estimator: LinearRanker, data: GivenData, known: RepeatedLeftOut | None = None
+) -> Generator[WorkProgress, None, RepeatedLeftOut]:
+    """Yield progress with what is known so far, and return the whole of :func:`repeated_left_out`.
+
+    Parameters
+    ----------
+    estimator, data
+        As of :func:`repeated_left_out`, grouped.
+    known : RepeatedLeftOut, optional
+        What an interrupted run with the same arguments had found.
+
+    Yields
+    ------
+    PartialResult
+        A :class:`RepeatedLeftOut` of the first queries: both curves are then of these.
+    """
+    rows: QueryData = training_data(data).whole("The repeated selection")
+    enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
+    with STEADY:
+        paths = SubsetPaths(estimator, rows)
+        order = paths.path(paths.statistics, paths.n_queries)[-1].selected
+        errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
+    empty, usual = errors[0], np.column_stack(errors[1:] or errors)
+    repeated, selected = np.empty_like(usual), [()] * paths.n_queries if known is None else [*known.selected]
+    done = 0 if known is None else known.repeated.shape[0]
+    if known is not None:
+        repeated[:done] = known.repeated
+        selected += [()] * (paths.n_queries - done)
+    found = RepeatedLeftOut(usual[:done], repeated[:done], empty[:done], tuple(selected[:done]))
+    with pool() as (executor, workers):
+        rooms = [paths.room() for _ in range(workers)]
+
+        def learn(query: int) -> None:
+            room = rooms.pop()
+            coefs, selected[query] = _without(paths, query, usual.shape[1], room)
+            rooms.append(room)
+            repeated[query] = _errors(paths, query, coefs)
+
+        for first in range(done, paths.n_queries, _AT_ONCE):
+            end = min(first + _AT_ONCE, paths.n_queries)
+            with STEADY:
+                share(executor, workers, learn, range(first, end))
+            found = RepeatedLeftOut(usual[:end], repeated[:end], empty[:end], tuple(selected[:end]))
+            yield PartialResult(_WHAT, end / paths.n_queries, found)
+    return found
+
+
+def _without(
+    paths: SubsetPaths, query: int, n_steps: int, room: Floats
+) -> tuple[list[Floats], tuple[int, ...]]:
+    """Return the weights after each step of the path without a query, and its features."""
+    others = np.delete(np.arange(paths.n_queries), query)
+    steps = paths.path(paths.among(others, room), others.size)[:n_steps]
+    coefs = [step.coef for step in steps]
+    # A path that ends early has its last model to the end.
+    return coefs + coefs[-1:] * (n_steps - len(coefs)), steps[-1].selected
+
+
+def _errors(paths: SubsetPaths, query: int, coefs: list[Floats]) -> Floats:
+    """Return the squared errors of some models on a query, shape (k,)."""
+    gram = paths.statistics.gram[query // BLOCK, :, :, query % BLOCK]
+    models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
+    errors: Floats = np.maximum(np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0)
+    return errors

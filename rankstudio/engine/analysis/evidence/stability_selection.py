@@ -1,0 +1,341 @@
+"""Stability selection: how often each feature is selected on halves of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, by_sums, enough_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.work import Note, WorkProgress, finish
+
+_WHAT = "selecting on halves of the queries"
+_MOST = 1_000_000
+_AT_ONCE = 16  # halves between two partial results, where a path is fast
+_ROUNDING = 1e-9  # of a number of halves
+
+
+@dataclass(frozen=True, eq=False)
+class StabilitySelection:
+    """How often each of n features is selected on halves of the queries.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (k, n)
+        On how many halves each feature is selected after 1, 2, … k steps.
+    places : ndarray of shape (N, n)
+        As which one each of the N halves selects each feature, from 1; 0 where it does not.
+    n_candidates : int
+        How many features vary inside some query, p: the others cannot change a ranking.
+    seed : int
+        Of the halves.
+
+    Notes
+    -----
+    λ and all other parameters are those of the estimator on every half; a half has half of the squared errors
+    against the same λ. Features that are pinned count as selected.
+    """
+
+    counts: Ints
+    places: Ints
+    n_candidates: int
+    seed: int
+
+    @property
+    def n_paths(self) -> int:
+        """How many halves were learned from, N: two for each division of the queries."""
+        return int(self.places.shape[0])
+
+    @property
+    def probability(self) -> Floats:
+        """The share of the halves on which each feature is selected after 1, 2, … steps, shape (k, n)."""
+        shares: Floats = self.counts / self.n_paths
+        return shares
+
+    @property
+    def positions(self) -> Floats:
+        """The 5, 50 and 95 % quantiles of each feature's place, shape (3, n); inf where it has none."""
+        places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
+        at = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
+        quantiles: Floats = places[at]
+        return quantiles
+
+    def stable(self, threshold: float = 0.75, *, n_features: int | None = None) -> tuple[int, ...]:
+        """Return the 0-based columns whose probability is at least a threshold, the most probable first.
+
+        Parameters
+        ----------
+        threshold : float, default 0.75
+            τ, greater than 0.5, at most 1.
+        n_features : int, optional
+            After how many steps; k where it is not given.
+        """
+        counts = self.counts[self._row(n_features)]
+        order = np.argsort(-counts, kind="stable")
+        return tuple(order[counts[order] >= self._least(threshold)].tolist())
+
+    def bound(
+        self, threshold: float = 0.75, *, unimodal: bool = False, n_features: int | None = None
+    ) -> float:
+        """Bound the expected number of stable features that are selected no more often than by chance.
+
+        Parameters
+        ----------
+        threshold, n_features
+            As of :meth:`stable`; the bound holds for a threshold and a number that were chosen beforehand.
+        unimodal : bool, default False
+            Whether to assume that the share of pairs of halves that both select a feature has a unimodal
+            distribution. Where the theorem does not hold for the threshold or for that many features, the
+            bound is that without the assumption.
+
+        Notes
+        -----
+        With q features selected on a half, of p, these are the stable features that a half selects with a
+        probability of at most q / p. Their expected number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p
+        for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries have to be
+        independent.
+        """
+        tau = self._least(threshold) / self.n_paths
+        selected = float(self.probability[self._row(n_features)].sum())
+        return selection_bound(tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None)
+
+    def _row(self, n_features: int | None) -> int:
+        k = self.counts.shape[0]
+        return k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
+
+    def _least(self, threshold: float) -> int:
+        """Return on how many halves at least a stable feature is selected."""
+        if not 0.5 < threshold <= 1:
+            raise ParameterError("threshold", threshold, "a number greater than 0.5 and at most 1")
+        return int(np.ceil(threshold * self.n_paths - _ROUNDING))
+
+
+def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int | None = None) -> float:
+    """Return the bound of Shah and Samworth (2013) on stable features of low selection probability.
+
+    Parameters
+    ----------
+    tau : float
+        The threshold, greater than 0.5.
+    selected : float
+        How many features a half selects, q.
+    n_candidates : int
+        Of how many, p.
+    n_pairs : int, optional
+        Of halves, B, to assume unimodal distributions; without it there is no assumption.
+
+    Examples
+    --------
+    >>> round(selection_bound(0.8, 20, 88), 4)
+    7.5758
+    >>> round(selection_bound(0.8, 20, 88, n_pairs=50), 4)
+    3.7433
+    """
+    theta = selected / n_candidates
+    factor = 1.0 / (2.0 * tau - 1.0)
+    if n_pairs is not None and theta <= 1 / np.sqrt(3):
+        half = 0.5 / n_pairs
+        if tau > 0.75:
+            factor = min(factor, 4.0 * (1.0 - tau + half) / (1.0 + 2.0 * half))
+        elif tau > min(0.5 + theta**2, 0.5 + half + 0.75 * theta**2) and 2.0 * tau - 1.0 > half:
+            factor = min(factor, 0.5 / (2.0 * tau - 1.0 - half))
+    return factor * theta * selected
+
+
+def stability_selection(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    n_halves: int = 50,
+    seed: int = 0,
+) -> StabilitySelection:
+    """Select features on complementary halves of the queries, and count how often each is selected.
+
+    Parameters
+    ----------
+    estimator : Selector
+        Any method that selects features; not fitted here.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+        Query of each document; at least four queries.
+    n_halves : int, default 50
+        How often the queries are divided into two halves, B; of an odd number of queries one is in neither.
+    seed : int, default 0
+        Equal seeds give equal halves.
+
+    Returns
+    -------
+    StabilitySelection
+
+    Notes
+    -----
+    Greedy RankRLS takes sums of per-query statistics, which are computed once; any other method learns anew
+    from each of the 2B halves. Both select the same.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((120, 5)), np.repeat(np.arange(20), 6)
+    >>> y = np.round(2 * X[:, 3] + 0.1 * rng.random(120))
+    >>> found = stability_selection(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
+    >>> found.stable(0.9), found.probability[0]
+    ((3,), array([0., 0., 0., 1., 0.]))
+    >>> round(found.bound(0.9), 3), round(found.bound(0.9, unimodal=True), 3)
+    (0.25, 0.086)
+    """
+    return finish(stability_steps(estimator, group(X, y, qid), n_halves, seed))
+
+
+def stability_steps(
+    estimator: LinearRanker,
+    data: GivenData,
+    n_halves: int = 50,
+    seed: int = 0,
+    known: StabilitySelection | None = None,
+) -> Generator[WorkProgress, None, StabilitySelection]:
+    """Yield progress with what is known so far, and return the whole of :func:`stability_selection`.
+
+    Parameters
+    ----------
+    estimator, n_halves, seed
+        As of :func:`stability_selection`.
+    data : QueryData or TrainingData
+    known : StabilitySelection, optional
+        What an interrupted run with the same arguments had found: the halves that it has are not repeated.
+
+    Yields
+    ------
+    PartialResult
+        A :class:`StabilitySelection` of the halves that are done. What a method says between is passed on.
+    """
+    if not isinstance(estimator, Selector):
+        raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
+    count = 2 * between("n_halves", n_halves, 1, _MOST)
+    start = between("seed", seed, 0, MOST_SEED)
+    rows: QueryData = training_data(data).whole("Stability selection")
+    enough_queries(rows.ptr.size - 1, 4, "Stability selection")
+    found = _nothing(estimator, rows, start) if known is None else known
+    if found.seed != start or found.places.shape[1] != rows.X.shape[1]:
+        raise ParameterError("known", found.seed, f"a result for the same data with the seed {start}")
+    halves = _Halves(rows.ptr.size - 1, start, range(found.n_paths, count))
+    learn = _summed_paths if by_sums(estimator, rows) else _learned_paths
+    for told in learn(estimator, rows, halves):
+        if isinstance(told, WorkProgress):
+            yield told
+        else:
+            found = _with_paths(found, told)
+            yield PartialResult(_WHAT, found.n_paths / count, found)
+    return found
+
+
+Path = Sequence[tuple[int, ...]]
+"""The features after 1, 2, … steps."""
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """The halves of some queries that are to be learned from, by their numbers."""
+
+    n_queries: int
+    seed: int
+    numbers: range
+
+    def queries(self, number: int) -> Ints:
+        return half_of_queries(self.n_queries, self.seed, number)
+
+
+def _nothing(estimator: Selector, data: QueryData, seed: int) -> StabilitySelection:
+    n = data.X.shape[1]
+    k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
+    counts, places = np.zeros((k, n), dtype=np.int64), np.zeros((0, n), dtype=np.int64)
+    return StabilitySelection(counts, places, max(1, int(data.informative.sum())), seed)
+
+
+def _with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
+    """Return the result with some more paths; one that ended early has its last features to the end."""
+    counts = found.counts.copy()
+    places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
+    for place, path in zip(places, paths, strict=True):
+        for step in range(counts.shape[0]):
+            counts[step, list(path[min(step, len(path) - 1)])] += 1
+        place[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+    return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
+
+
+def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
+    """Return the queries of a half, ascending; 2b and 2b + 1 are the two halves of division b."""
+    order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
+    size = n_queries // 2
+    return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
+
+
+def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iterator[list[Path]]:
+    """Yield the paths of greedy RankRLS on some halves, a few at a time."""
+    with STEADY:
+        paths = SubsetPaths(estimator, data)
+    with pool() as (executor, workers):
+        rooms = [paths.room() for _ in range(workers)]
+        for first in range(0, len(halves.numbers), _AT_ONCE):
+            part = halves.numbers[first : first + _AT_ONCE]
+            found: dict[int, Path] = {}
+
+            def learn(number: int, found: dict[int, Path] = found) -> None:
+                queries = halves.queries(number)
+                room = rooms.pop()
+                steps = paths.path(paths.among(queries, room), queries.size)
+                rooms.append(room)
+                found[number] = [step.selected for step in steps]
+
+            with STEADY:
+                share(executor, workers, learn, part)
+            yield [found[number] for number in part]
+
+
+def _learned_paths(
+    estimator: Selector, data: QueryData, halves: _Halves
+) -> Iterator[list[Path] | WorkProgress]:
+    """Yield the paths of any method on some halves, one at a time, and what it says in between."""
+    for number in halves.numbers:
+        half = taken_queries(data, halves.queries(number))
+        fresh = type(estimator)(**estimator.get_params(deep=False))
+        steps: list[Step] = []
+        for told in fresh.work(half):
+            if isinstance(told, Step):
+                steps.append(told)
+            elif not isinstance(told, Note):
+                yield told
+        yield [_path(fresh, steps)]
+
+
+def _path(estimator: Selector, steps: list[Step]) -> Path:
+    """Return the features after each step; of an optimiser's model by the magnitude of their weights."""
+    if isinstance(estimator, GrowingSelector):
+        return [step.selected for step in steps]
+    last = steps[-1]
+    order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
+    return [tuple(order[:size]) for size in range(1, len(order) + 1)] or [()]
+
+
+def taken_queries(data: QueryData, queries: Ints) -> QueryData:
+    """Return the documents of some queries, given in ascending order, as a copy."""
+    sizes = np.diff(data.ptr)[queries]
+    ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    rows = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+    return QueryData(
+        data.X[rows], data.y[rows], ptr, validation=data.validation, part_of=data.grading.taken(rows)
+    )

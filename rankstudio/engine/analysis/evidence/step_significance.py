@@ -1,0 +1,209 @@
+"""The significance of each step of a path, and where to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows, rows_and_targets
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.support.threads import STEADY, pool, share
+from rankstudio.engine.support.work import WorkProgress, finish
+
+_WHAT = "permuting residuals"
+_MOST = 10_000_000
+_ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
+_AT_ONCE = 8  # permutations between two partial results
+
+
+@dataclass(frozen=True, eq=False)
+class StepSignificance:
+    """How much each step of a path lowers the left-out error, beside what chance does.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        0-based columns in the order of the path, one a step.
+    drops : ndarray of shape (k,)
+        By how much each step lowers the leave-query-out error.
+    permuted : ndarray of shape (N, k)
+        The same for the best feature with permuted residuals.
+    empty : float
+        The error of the model that predicts nothing.
+    """
+
+    selected: tuple[int, ...]
+    drops: Floats
+    permuted: Floats
+    empty: float
+
+    @property
+    def p_values(self) -> Floats:
+        """(1 + how many of the N drops are at least the observed one) / (N + 1), shape (k,)."""
+        count = (self.permuted >= self.drops - _ROUNDING * self.empty).sum(axis=0)
+        p: Floats = (count + 1) / (self.permuted.shape[0] + 1)
+        return p
+
+    def n_steps(self, level: float = 0.1) -> int:
+        """Return after how many steps to stop, by ForwardStop (G'Sell et al. 2016).
+
+        That is the greatest number of first steps in which the mean of -log(1 - p) is at most the level. The
+        expected share of steps among them that add nothing is then at most the level, where p values are
+        independent.
+
+        Parameters
+        ----------
+        level : float, default 0.1
+            α, between 0 and 1.
+        """
+        return forward_stop(self.p_values, level)
+
+
+def forward_stop(p_values: ArrayLike, level: float) -> int:
+    """Return how many of the first hypotheses ForwardStop rejects (G'Sell et al. 2016).
+
+    Examples
+    --------
+    >>> forward_stop([0.01, 0.01, 0.4, 0.9], 0.2), forward_stop([0.9, 0.01], 0.2)
+    (3, 0)
+    """
+    if not 0 < level < 1:
+        raise ParameterError("level", level, "a number between 0 and 1 (exclusive)")
+    p = np.asarray(p_values, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        means = np.cumsum(-np.log1p(-p)) / np.arange(1, p.size + 1)
+    within = np.flatnonzero(means <= level)
+    return int(within[-1]) + 1 if within.size else 0
+
+
+def step_significance(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    n_permutations: int = 99,
+    seed: int = 0,
+) -> StepSignificance:
+    """Test each step of greedy RankRLS given the steps before it, by permuted residuals.
+
+    Parameters
+    ----------
+    estimator : GreedyRankRLS
+        With forward search; not fitted here.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+    n_permutations : int, default 99
+        N, of each step.
+    seed : int, default 0
+
+    Returns
+    -------
+    StepSignificance
+
+    Notes
+    -----
+    The residuals of the model with the features so far change places within their queries (Freedman and Lane
+    1983); with its predictions added, all remaining features are compared anew. Residuals of a query are
+    exchangeable only approximately, so p is approximate from step 2 on. At step 1 it is that of
+    :func:`rankstudio.engine.analysis.permutation.label_permutation.permutation_test`.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((120, 5)), np.repeat(np.arange(20), 6)
+    >>> y = 2 * X[:, 3] + X[:, 1] + 0.5 * rng.random(120)
+    >>> found = step_significance(GreedyRankRLS(n_features_to_select=4), X, y, qid=qid)
+    >>> found.selected[:2], found.p_values[:2], found.n_steps(0.1)
+    ((3, 1), array([0.01, 0.01]), 2)
+    """
+    return finish(significance_steps(estimator, group(X, y, qid), n_permutations, seed))
+
+
+def significance_steps(
+    estimator: LinearRanker,
+    data: GivenData,
+    n_permutations: int = 99,
+    seed: int = 0,
+    known: StepSignificance | None = None,
+) -> Generator[WorkProgress, None, StepSignificance]:
+    """Yield progress with what is known so far, and return the whole of :func:`step_significance`.
+
+    Parameters
+    ----------
+    estimator, n_permutations, seed
+        As of :func:`step_significance`.
+    data : QueryData or TrainingData
+    known : StepSignificance, optional
+        What an interrupted run with the same arguments had found.
+
+    Yields
+    ------
+    PartialResult
+        A :class:`StepSignificance` of fewer permutations.
+    """
+    count = between("n_permutations", n_permutations, 1, _MOST)
+    start = between("seed", seed, 0, MOST_SEED)
+    rows: QueryData = training_data(data).whole("The significance of steps")
+    enough_queries(rows.ptr.size - 1, 2, "The significance of steps")
+    with STEADY:
+        test = _ResidualTest(estimator, rows, start)
+    found = test.nothing if known is None else known
+    with pool() as (executor, workers):
+        for first in range(found.permuted.shape[0], count, _AT_ONCE):
+            numbers = range(first, min(first + _AT_ONCE, count))
+            drops = np.empty((len(numbers), found.drops.size))
+
+            def learn(at: tuple[int, int], drops: Floats = drops, numbers: range = numbers) -> None:
+                drops[at] = test.drop(numbers[at[0]], at[1])
+
+            with STEADY:
+                share(executor, workers, learn, product(range(len(numbers)), range(found.drops.size)))
+            permuted = np.vstack((found.permuted, drops))
+            found = StepSignificance(found.selected, found.drops, permuted, found.empty)
+            yield PartialResult(_WHAT, numbers.stop / count, found)
+    return found
+
+
+class _ResidualTest:
+    """What a step of a path would lower the error by with permuted residuals."""
+
+    def __init__(self, estimator: LinearRanker, data: QueryData, seed: int) -> None:
+        self._paths = SubsetPaths(estimator, data)
+        assert isinstance(estimator, GreedyRankRLS)  # the paths refuse others
+        if not estimator.pair_cost().ties:
+            raise ParameterError("ties", False, "True, as documents with equal labels count, too")
+        self._data, self._seed = data, seed
+        _, self._targets = rows_and_targets(estimator, data)
+        steps = self._paths.path(self._paths.statistics, self._paths.n_queries)
+        self._selected = steps[-1].selected
+        X, labels = data.centred
+        coefs = [np.zeros(X.shape[1]), *(step.coef for step in steps)]
+        self._fitted = [X @ coef for coef in coefs[: len(self._selected)]]
+        self._labels = labels
+        drops = np.array([step.before - step.criterion for step in steps[: len(self._selected)]])
+        nothing = np.empty((0, drops.size))
+        self.nothing = StepSignificance(self._selected, drops, nothing, steps[0].before)
+
+    def drop(self, number: int, step: int) -> float:
+        """Return by how much a step, from 0, lowers the error with permuted residuals."""
+        order = permuted_rows(self._data.ptr, self._seed, number)
+        fitted = self._fitted[step]
+        labels = fitted + (self._labels - fitted)[order]
+        known = self._paths.labelled(self._targets(labels[:, None]))
+        last = self._paths.path(known, self._paths.n_queries, self._selected[:step])[-1]
+        # A path may end before, where no feature is worth its penalty.
+        return last.before - last.criterion if len(last.selected) > step else 0.0
