@@ -39,7 +39,7 @@ COMMANDS = (
 LANGUAGES = ("en", "de")
 """Languages of the window."""
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+FAILED, INTERRUPTED = 1, 130
 
 _DESCRIPTION = """\
 Feature selection in learning to rank.
@@ -188,6 +188,6 @@ def _open_window(arguments: list[str]) -> int:
 
 
 def _no_such(name: str) -> str:
-    """Say that a word is neither a file nor a command, and which command it may have been meant for."""
+    """Return that a word is neither a file nor a command, and which command it may have been meant for."""
     hint = did_you_mean(name, COMMANDS, before="rankstudio ") or f" ({', '.join(COMMANDS)})."
     return f"{name}: no file, folder or command of this name{hint}"

@@ -1,8 +1,10 @@
-"""The options that say what the columns of tables are."""
+"""The options that say what is read: columns of tables, what becomes of values, files by names."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import split_names
@@ -17,6 +19,13 @@ DESTINATIONS = {
     "part": "part",
 }
 """Where the parser puts each, and what it is called in a plan."""
+
+MISSING: dict[str, Any] = {
+    "choices": ("query_min", "zero", "refuse"),
+    "help": "treatment of missing values",
+}
+NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
+"""Of the options of these names."""
 
 
 def add_column_options(where: Any) -> None:
@@ -69,3 +78,23 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
             raise PlanError(f"--{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value
     return found
+
+
+def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
+    """Return files or folders by the names that an option gives them.
+
+    Raises
+    ------
+    PlanError
+        Where a text is not a name and a place, or a name comes again.
+    """
+    places: dict[str, Path] = {}
+    for text in texts:
+        name, apart, place = text.partition("=")
+        name = " ".join(name.split())
+        if not (apart and name and place):
+            raise PlanError(f"{option}: expected NAME=PLACE, as in {example}, got {text!r}.")
+        if name in places:
+            raise PlanError(f"{option}: expected each name once, got {name!r} again.")
+        places[name] = Path(place)
+    return places

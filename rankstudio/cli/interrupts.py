@@ -24,6 +24,9 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.support.escaping import shell_command
 
+INTERRUPTED = 130
+"""Status of a process that somebody stopped."""
+
 _ASKED = b"\nStopping after this unit. Press Ctrl+C again to stop immediately.\n"
 
 
@@ -54,7 +57,7 @@ class Stop:
         os.write(2, _ASKED)
 
     def follow(self, event: Event) -> bool:
-        """Take an event in; tell whether to stop after it.
+        """Take an event in; return whether to stop after it.
 
         That is where no unit is in flight, except that a fold whose units are all done has its model chosen
         and tested first, and a run whose folds are all done ends: it takes no time.
@@ -88,7 +91,7 @@ def stopping() -> Iterator[Stop]:
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Say how to go on with what was stopped: by the same command, if a study keeps what is finished."""
+    """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:
         print("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
     else:

@@ -239,7 +239,7 @@ def _key(name: str) -> str:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Say in a line what failed: the library tells of a server that is not there in a paragraph."""
+    """Return in a line what failed: the library tells of a server that is not there in a paragraph."""
     first = error
     while error is not None:
         if type(error).__module__ == "requests.exceptions":

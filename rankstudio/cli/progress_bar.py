@@ -1,14 +1,15 @@
-"""How far a run is: a bar with time left on a terminal, a plain line a fold where output goes to a file."""
+"""How far work is: a bar with time left on a terminal, a plain line a fold where output goes to a file."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self, TextIO
+from typing import Self, TextIO, TypeVar
 
+from rankstudio.cli.interrupts import stopping
 from rankstudio.engine.experiment.plan.combinations import Axis, Unit
 from rankstudio.engine.experiment.results.events import (
     Event,
@@ -28,7 +29,7 @@ _NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of w
 
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
-    """Say what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
+    """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
     stream = sys.stderr if stream is None else stream
     live, told = stream.isatty(), False
 
@@ -145,7 +146,7 @@ class ProgressBar:
                 )
 
     def _say(self, path: PathResult) -> None:
-        """Say what a method notes of a path, the first of each kind in a run."""
+        """Print what a method notes of a path, the first of each kind in a run."""
         for note in path.notes:
             if note.kind not in self._said:
                 self._said.add(note.kind)
@@ -185,3 +186,51 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+State = TypeVar("State")
+
+_REDRAW = 0.1  # seconds
+
+
+def last_state(
+    steps: Iterator[State | None], done: Callable[[State], int], asked: int, stream: TextIO | None = None
+) -> tuple[State, bool]:
+    """Ask for every step, or for the one in flight where Ctrl+C came, and return the last one.
+
+    Parameters
+    ----------
+    steps : iterator
+        Each step has everything so far; there is at least one. None is no step, but a moment to stop at
+        once there was one.
+    done : callable
+        From a step to how many repetitions it has.
+    asked : int
+        How many there will be.
+    stream : text stream, optional
+        Where to count, if it is a terminal; the error stream by default.
+
+    Returns
+    -------
+    state
+        The last step.
+    stopped : bool
+        Whether it was asked to stop before the end.
+    """
+    stream = sys.stderr if stream is None else stream
+    live, drawn = stream.isatty(), 0.0
+    state: State | None = None
+    with stopping() as stop, preparation(stream):
+        for found in steps:
+            state = state if found is None else found
+            if state is None:
+                continue
+            if live and time.monotonic() - drawn > _REDRAW:
+                drawn = time.monotonic()
+                print(f"\r\x1b[K{done(state):,} of {asked:,}", end="", file=stream, flush=True)
+            if stop.asked:
+                break
+        if live:
+            print("\r\x1b[K", end="", file=stream, flush=True)
+    assert state is not None  # there is at least one
+    return state, done(state) < asked

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.standard_streams import is_standard
+from rankstudio.cli.streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -140,7 +140,7 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
 
 
 def _among(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
-    """Tell whether one of the plans is the stored one, once the data filled in what they say."""
+    """Return whether one of the plans is the stored one, once the data filled in what they say."""
     if stored is None:
         return False
     usual = {name: getattr(stored, name) for name in _USUAL if name not in comparison.protocol}

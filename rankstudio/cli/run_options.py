@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import DESTINATIONS, add_column_options, columns_from
-from rankstudio.cli.feature_references import Names, costs_by_id, feature_ids
+from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
-from rankstudio.cli.standard_streams import input_file, is_standard
+from rankstudio.cli.streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
-from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.errors import ParameterError, PlanError, shown
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
@@ -26,16 +26,13 @@ from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
 
-# Options that are attributes of the plan as they stand.
-_PLAIN = ("method", "ranker", "select_by", "convention", "missing", "normalize", "seed", "protocol", "rule")
-
 # What data are recognised by where a plan was expected.
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
-# What else says what to run, or where it is kept.
-_SAID_BY_STUDY = (
-    *("data", "sample", "folds", "groups", "preferences", "measures", "study", "scores", "models"),
-    *DESTINATIONS,
+# Options that go with --resume: where to write, and who works; the study has all others.
+_BESIDE_RESUME = (
+    *("help", "resume", "out", "force", "json", "figures", "refit", "log", "memory"),
+    *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
 
 
@@ -115,10 +112,8 @@ def _add_places(where: Any) -> None:
         "folder with fold1.json …, one per fold; repeatable",
     )
     add_column_options(where)
-    where.add_argument(
-        "--missing", choices=("query_min", "zero", "refuse"), help="treatment of missing values"
-    )
-    where.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
+    where.add_argument("--missing", **MISSING)
+    where.add_argument("--normalize", **NORMALIZE)
     where.add_argument("--out", type=Path, help="folder for the results; printed only by default")
     where.add_argument(
         "--study", type=Path, help="study file that keeps every completed unit; default: OUT/study.rankstudio"
@@ -273,19 +268,13 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
     PlanError
         The text names the option.
     """
-    prefixes = {"parameter_": "--", "ranker_parameter_": "--ranker-"}
-    named = {
-        f"{dest}{p.name}": prefix + p.option.removeprefix("--")
-        for dest, prefix in prefixes.items()
-        for entry in methods()
-        for p in entry.parameters
-    }
-    named |= {name: f"--{name.replace('_', '-')}" for name in (*_PLAIN, *_SAID_BY_STUDY)} | {"plan": "PLAN"}
-    for name, option in named.items():
-        if getattr(args, name, None) not in (None, False):
+    for action in args.parser._actions:
+        if action.dest in _BESIDE_RESUME or action.help == argparse.SUPPRESS:
+            continue
+        if getattr(args, action.dest) not in (None, False):
             raise PlanError(
-                f"{option}: not allowed with --resume, which takes all settings from {args.resume}. Omit it, "
-                "or start a new run with --study."
+                f"{(*action.option_strings, action.metavar)[0]}: not allowed with --resume, which takes all "
+                f"settings from {args.resume}. Omit it, or start a new run with --study."
             )
 
 
@@ -299,38 +288,38 @@ def plan_from(args: argparse.Namespace) -> Plan:
     """
     if args.plan is None and args.data is None and not args.sample:
         raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
-    plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else None
-    changes: dict[str, Any] = {}
-    if args.sample:
-        changes["data"] = SAMPLE
-    elif args.data is not None:
-        if len(args.data) > 1:
-            raise PlanError(f"--data: expected one place for a run, got {len(args.data)}.")
-        changes["data"] = str(Path(args.data[0]).absolute())
-    for name in _PLAIN:
-        if getattr(args, name) is not None:
-            changes[name] = getattr(args, name)
-    if args.measures is not None:
-        changes["measures"] = tuple(m.strip() for m in args.measures.split(",") if m.strip())
-    if args.folds is not None:
-        changes["folds"] = _fold_numbers(args.folds)
-    if columns := columns_from(args):
-        changes["columns"] = columns
-    if args.groups is not None:
-        changes["groups"] = _groups(args.groups)
-    if args.preferences is not None:
-        changes["preferences"] = named_preferences(args.preferences)
+    plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
+    changes = _data(args) | _fields(args)
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
-    names = _names_of((plan or Plan(data="")).changed(**where))
+    names = _names_of(plan.changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
-    whole = plan or Plan(data="")
-    _check_known(changes.get("method", whole.method), given, "--")
-    _check_known(changes.get("ranker", whole.ranker), ranked, "--ranker-")
-    if plan is None:
-        return Plan(**changes, parameters=given, ranker_parameters=ranked)
-    kept = dict(plan.parameters) if changes.get("method", plan.method) == plan.method else {}
-    kept_ranker = dict(plan.ranker_parameters) if changes.get("ranker", plan.ranker) == plan.ranker else {}
-    return plan.changed(**changes, parameters={**kept, **given}, ranker_parameters={**kept_ranker, **ranked})
+    for key, own, dest, prefix in (
+        ("method", given, "parameters", "--"),
+        ("ranker", ranked, "ranker_parameters", "--ranker-"),
+    ):
+        wanted = changes.get(key, getattr(plan, key))
+        _check_known(wanted, own, prefix)
+        changes[dest] = {**(getattr(plan, dest) if wanted == getattr(plan, key) else {}), **own}
+    return plan.changed(**changes)
+
+
+def _data(args: argparse.Namespace) -> dict[str, Any]:
+    """Return which data the options name, as a plan has it."""
+    if args.sample:
+        return {"data": SAMPLE}
+    if args.data is None:
+        return {}
+    if len(args.data) > 1:
+        raise PlanError(f"--data: expected one place for a run, got {len(args.data)}.")
+    return {"data": str(Path(args.data[0]).absolute())}
+
+
+def _fields(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of other fields of a plan, but for methods' parameters."""
+    given = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
+    found = {name: _FIELDS[name](value) for name, value in given.items()}
+    columns = columns_from(args)
+    return {**found, "columns": columns} if columns else found
 
 
 def _given(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
@@ -379,3 +368,96 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
         raise PlanError(f"--folds: expected fold numbers such as 1,3, got {text!r}.") from None
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("method", "ranker", "select_by", "convention"), _as_it_is),
+    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule"), _as_it_is),
+    "measures": lambda text: tuple(name.strip() for name in text.split(",") if name.strip()),
+    "folds": _fold_numbers,
+    "groups": _groups,
+    "preferences": named_preferences,
+}
+"""Fields of a plan that have options of their names, and how what is typed is read."""
+
+
+Names = Mapping[int, str]
+"""Names of features by id."""
+
+
+def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
+    """Return a list of features with ids in place of names.
+
+    Parameters
+    ----------
+    text : str
+        As it was typed: "25, 39", or "BM25 of title; BM25 of anchor". Semicolons and commas divide; where a
+        name holds a comma, only semicolons do. Lists to try one after the other have "|" between them.
+    option : str
+        What the error names: "--pin".
+    names : callable
+        Returns the names of the data's features; asked for only where something is no id.
+
+    Raises
+    ------
+    ParameterError
+        Where a name is no feature's, or that of several; the text says which were close.
+    """
+    if re.fullmatch(r"[\d\s,|+-]*", text):
+        return text
+    known = names()
+    return " | ".join(_listed(one, option, known) for one in text.split("|"))
+
+
+def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
+    """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
+
+    Raises
+    ------
+    ParameterError
+        As :func:`feature_ids` does.
+    """
+    lists = [[item.rpartition(":") for item in _items(one, ";,")] for one in text.split("|")]
+    if all(not colon or feature.strip().isdecimal() for one in lists for feature, colon, _ in one):
+        return text
+    known = names()
+    written = [[f"{_id_of(feature, option, known)}:{cost}" for feature, _, cost in one] for one in lists]
+    return " | ".join(", ".join(one) for one in written)
+
+
+def _listed(text: str, option: str, names: Names) -> str:
+    alone = any(_key(text) == _key(name) for name in names.values())
+    items = [text] if alone else _items(text, ";" if ";" in text else ",")
+    return ", ".join(str(_id_of(item, option, names)) for item in items)
+
+
+def _items(text: str, dividers: str) -> list[str]:
+    for divider in dividers[1:]:
+        text = text.replace(divider, dividers[0])
+    return [item.strip() for item in text.split(dividers[0]) if item.strip()]
+
+
+def _id_of(item: str, option: str, names: Names) -> int:
+    if item.strip().isdecimal():
+        return int(item)
+    found = [feature for feature, name in names.items() if _key(name) == _key(item)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(map(str, found))
+        raise ParameterError(option, item, f"a unique feature name; features {ids} share this one")
+    raise ParameterError(option, item, f"a feature id or name{_hint(item, list(names.values()))}")
+
+
+def _hint(item: str, names: Sequence[str]) -> str:
+    keys = {_key(name): name for name in names}
+    close = [keys[key] for key in get_close_matches(_key(item), keys, n=3)]
+    return f", such as {' or '.join(shown(name) for name in close)}" if close else ""
+
+
+def _key(name: str) -> str:
+    return " ".join(name.split()).casefold()

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rankstudio.engine.errors import StoreError
+from rankstudio.engine.errors import PlanError, StoreError
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.plan.plan import Plan
@@ -24,7 +24,7 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 
 
 @contextmanager
-def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
+def study_at(place: Path | None) -> Iterator[Study | None]:
     """Provide the study that a run is written to, made where it is missing; None without a place for it.
 
     Raises
@@ -34,7 +34,6 @@ def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
     """
     from rankstudio.engine.experiment.storage.study import Study
 
-    place = study_path(path, out)
     if place is None:
         yield None
         return
@@ -42,8 +41,51 @@ def study_at(path: Path | None, out: Path | None) -> Iterator[Study | None]:
         yield study
 
 
-def tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
-    """Say what is damaged of a study and of its runs."""
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
+    """Provide a study to read from, and its runs; what is damaged of them is said.
+
+    Raises
+    ------
+    StoreError
+        Where it cannot be opened.
+    """
+    from rankstudio.engine.experiment.storage.study import Study
+
+    with Study.open(path, reading=True) as study:
+        runs = study.runs()
+        _tell_damage(study, runs)
+        yield study, runs
+
+
+def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: str) -> RunSummary:
+    """Return the run of a study with a number, or the only one.
+
+    Raises
+    ------
+    PlanError
+        Where there is none of that number, or there are several and none is named; the text names the option.
+    """
+    if number is None and len(runs) != 1:
+        raise PlanError(f"{option}: {path} has {len(runs)} runs; expected the number of one, got none.")
+    if number is not None and not 1 <= number <= len(runs):
+        raise PlanError(f"{option}: expected a run number from 1 to {len(runs)}, got {number}.")
+    return runs[0 if number is None else number - 1]
+
+
+def add_run_number(parser: Any, option: str) -> None:
+    """Add the option that names a run of a study."""
+    parser.add_argument(
+        option,
+        type=int,
+        dest="number",
+        metavar="N",
+        help="number of the run in rankstudio studies; needed only if the study has several",
+    )
+
+
+def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
+    """Print what is damaged of a study and of its runs."""
     for sentence in (*study.damage(), *(run.damage for run in runs if run.damage)):
         print(f"Note: {sentence}", file=sys.stderr)
 
@@ -61,7 +103,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     from rankstudio.engine.experiment.versions import versions
 
     runs = study.runs()
-    tell_damage(study, runs)
+    _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
     chosen = [run for run in runs if not run.finished or run.damage] or runs[-1:]

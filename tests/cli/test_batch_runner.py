@@ -86,14 +86,15 @@ def test_the_plan_of_a_run_in_a_comparison_gives_the_same_numbers_alone(folders,
     assert (tmp_path / "alone" / "results.json").read_bytes() == (together / "results.json").read_bytes()
 
 
-def test_json_has_the_rows_of_the_table(folders, file, capsys) -> None:
-    assert main(["run", str(file), *options(folders[:1]), "--json"]) == 0
-    values = json.loads(capsys.readouterr().out)
+def test_json_has_the_rows_of_the_table(folders, file, answer) -> None:
+    values = answer(["run", str(file), *options(folders[:1]), "--json"])
     assert values["title"] == "A few"
     assert {row["method"] for row in values["rows"]} == {"single-feature", "mutual-information", "rankrls"}
 
 
-def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp_path, capsys) -> None:
+def test_it_ends_with_tests_against_the_best_or_the_one_named(
+    folders, file, tmp_path, answer, capsys
+) -> None:
     out = tmp_path / "out"
     assert main(["run", str(file), *options(folders), "--out", str(out)]) == 0
     text = capsys.readouterr().out
@@ -111,8 +112,7 @@ def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp
         assert {int(row["against"]) for row in own} == {averages.index(max(averages)) + 1}
         assert sum(row["p_holm"] == "" for row in own) == 1
     file.write_text('against = "mutual-information/rankrls"\n' + file.read_text())
-    assert main(["run", str(file), *options(folders[:1]), "--json"]) == 0
-    (compared,) = json.loads(capsys.readouterr().out)["tests"]
+    (compared,) = answer(["run", str(file), *options(folders[:1]), "--json"])["tests"]
     assert compared["reference"] == 2
     assert [run["comparison"] is None for run in compared["runs"]] == [False, True, False]
 
@@ -186,9 +186,8 @@ def test_data_without_a_part_to_measure_on_are_refused_at_the_start(folders, fil
     assert all(row["average"] for row in json.loads(capsys.readouterr().out)["rows"])
 
 
-def test_several_data_are_for_comparisons_alone(folders, capsys) -> None:
-    assert main(["run", *options(folders), "--method", "rankrls"]) == 1
-    assert naming("--data").search(capsys.readouterr().err)
+def test_several_data_are_for_comparisons_alone(folders, refused) -> None:
+    refused(["run", *options(folders), "--method", "rankrls"], "--data")
 
 
 def test_shipped_plans_are_found_by_name(folders, capsys) -> None:

@@ -125,7 +125,7 @@ def test_exit_statuses_are_told_and_json_is_everywhere(capsys) -> None:
         assert max(len(line) for line in text.splitlines()) <= 120, command
 
 
-def test_what_most_runs_leave_alone_stands_last_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_most_runs_leave_alone_stands_last_in_the_help(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     text = capsys.readouterr().out

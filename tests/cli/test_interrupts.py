@@ -1,4 +1,4 @@
-"""Ctrl+C: once finishes the unit in flight and says how to go on, twice stops at once."""
+"""Ctrl+C: once finishes the unit in flight and says how to go on, twice at once; also while modules load."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
+from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.results.events import Event, FoldFinished, StepDone
 from rankstudio.engine.experiment.storage.study import Study
 
@@ -31,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_folds(root, 3, n_queries=60, seed=5)
 
 
-def press(monkeypatch: pytest.MonkeyPatch, when: Callable[[Event], bool], times: int = 1) -> None:
+def press(monkeypatch, when: Callable[[Event], bool], times: int = 1) -> None:
     """Send this process SIGINT, as Ctrl+C does, when the progress shows an event."""
     show, left = ProgressBar.show, [times]
 
@@ -168,24 +170,41 @@ def test_a_long_unit_is_stopped_at_once_by_the_second(tmp_path) -> None:
     assert units(tmp_path / "study.rankstudio") == [0]
 
 
-# At each line, also of the codecs, that is carried out while the streams are set up.
-STREAMS = """
+# A program that has copies of itself interrupted at many places, each of which has to end in a sentence.
+BEFORE = """
 import os, runpy, sys
 
 tried, folder = [], sys.argv[1]
 
+def try_copy(place, interrupt):
+    if os.fork() == 0:
+        printed = os.open(f"{folder}/{place}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        interrupt()
+        os._exit(99)
+    status = os.waitstatus_to_exitcode(os.wait()[1])
+    tried.append((place, status, open(f"{folder}/{place}").read()))
+"""
+AFTER = """
+sys.argv = ["rankstudio", *sys.argv[2:]]
+try:
+    runpy.run_module("rankstudio", run_name="__main__")
+finally:
+    failed = [t for t in tried if t[1:] != (130, "Interrupted.\\n")]
+    with open("tried", "w") as file:
+        print(len(tried), *failed, sep="\\n", file=file)
+"""
+
+# At each line, also of the codecs, that is carried out while the streams are set up.
+STREAMS = """
+def interrupt():
+    import signal
+    signal.raise_signal(signal.SIGTERM)
+
 def interrupting(frame, event, argument):
     if event == "line":
-        place = f"{os.path.basename(frame.f_code.co_filename)}-{frame.f_lineno}-{len(tried)}"
-        if os.fork() == 0:
-            printed = os.open(f"{folder}/{place}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
-            os.dup2(printed, 1)
-            os.dup2(printed, 2)
-            import signal
-            signal.raise_signal(signal.SIGTERM)
-            os._exit(99)
-        status = os.waitstatus_to_exitcode(os.wait()[1])
-        tried.append((place, status, open(f"{folder}/{place}").read()))
+        try_copy(f"{os.path.basename(frame.f_code.co_filename)}-{frame.f_lineno}-{len(tried)}", interrupt)
     return interrupting
 
 from rankstudio.cli import streams
@@ -196,26 +215,52 @@ def traced():
     set_up()
     sys.settrace(None)
 streams.set_up = traced
-sys.argv = ["rankstudio", "methods", "gas"]
-try:
-    runpy.run_module("rankstudio", run_name="__main__")
-finally:
-    failed = [t for t in tried if t[1:] != (130, "Interrupted.\\n")]
-    with open("tried", "w") as file:
-        print(len(tried), *failed, sep="\\n", file=file)
+"""
+
+# At each import that the command makes; the process goes on.
+MODULES = """
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        package, _, rest = name.partition(".")
+        if name in ("rankstudio", "rankstudio.__main__"):  # before the program's first line
+            return None
+        if rest.count(".") > 0 and package != "rankstudio":
+            return None
+        try_copy(name, self.interrupt)
+        return None
+
+    def interrupt(self):
+        sys.meta_path.remove(self)
+        # exec() has Python remember an interruption until its end
+        number = "SIGTERM" if len(tried) % 2 and "rankstudio.cli" in sys.modules else "SIGINT"
+        exec(f"import signal; signal.raise_signal(signal.{number})")
+
+sys.meta_path.insert(0, Interrupting())
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not copied there")
-def test_whichever_line_sets_the_streams_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "command", "least"),
+    [
+        (STREAMS, "methods gas", 20),
+        (MODULES, "methods gas", 50),
+        (MODULES, "evaluate train.txt scores.txt --measures MAP", 50),
+    ],
+)
+def test_whichever_line_or_module_is_interrupted(code: str, command: str, least: int, tmp_path: Path) -> None:
+    train = make_ranking(n_queries=5, seed=3).folds[0].train
+    save_letor(train, tmp_path / "train.txt")
+    (tmp_path / "scores.txt").write_text("1\n" * train.n_documents)
     (tmp_path / "printed").mkdir()
-    subprocess.run(
-        [sys.executable, "-c", STREAMS, str(tmp_path / "printed")],
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE + code + AFTER, str(tmp_path / "printed"), *command.split()],
         capture_output=True,
         text=True,
         check=True,
         cwd=tmp_path,
     )
     count, *failed = (tmp_path / "tried").read_text().splitlines()
-    assert int(count) > 20
+    assert int(count) > least
     assert failed == []
+    assert done.stderr == ""

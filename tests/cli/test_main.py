@@ -18,7 +18,7 @@ from rankstudio.engine.errors import Cancelled, DatasetError
 
 
 @pytest.fixture
-def languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def languages(monkeypatch, tmp_path: Path) -> list[str]:
     """The languages that were chosen, in place of choosing one for all tests of this process."""
     chosen: list[str] = []
     monkeypatch.setenv("RANKSTUDIO_CONFIG_DIR", str(tmp_path / "config"))
@@ -27,7 +27,7 @@ def languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def window(monkeypatch: pytest.MonkeyPatch, languages: list[str]) -> list[list[str]]:
+def window(monkeypatch, languages: list[str]) -> list[list[str]]:
     """What the window was opened with, in place of the window."""
     opened: list[list[str]] = []
     app = types.ModuleType("rankstudio.ui.app")
@@ -38,7 +38,7 @@ def window(monkeypatch: pytest.MonkeyPatch, languages: list[str]) -> list[list[s
 
 
 @pytest.fixture
-def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_display(monkeypatch) -> None:
     monkeypatch.setattr(
         "rankstudio.ui.process.display_check.why_no_window", lambda: "No window can be opened: no display."
     )
@@ -62,9 +62,7 @@ def test_the_window_speaks_what_is_asked_for_else_what_the_settings_say(
     assert window == [[str(tmp_path)], ["--sample"], []]
 
 
-def test_an_unknown_language_is_a_wrong_command_line(
-    window: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_language_is_a_wrong_command_line(window: list[list[str]], capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["--language", "klingon"])
     assert "klingon" in capsys.readouterr().err
@@ -72,7 +70,7 @@ def test_an_unknown_language_is_a_wrong_command_line(
 
 
 def test_a_file_that_has_the_name_of_a_command_can_be_opened(
-    window: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: list[list[str]], tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("run").touch()
@@ -80,9 +78,7 @@ def test_a_file_that_has_the_name_of_a_command_can_be_opened(
     assert window == [["./run"]]
 
 
-def test_what_is_neither_a_file_nor_a_command(
-    window: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_neither_a_file_nor_a_command(window: list[list[str]], capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["evalute"])
     assert naming("evaluate").search(capsys.readouterr().err)
@@ -94,7 +90,7 @@ def test_what_is_neither_a_file_nor_a_command(
     assert window == []
 
 
-def test_without_a_display_one_line_says_why(no_display: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_display_one_line_says_why(no_display: None, capsys) -> None:
     assert main([]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -102,9 +98,7 @@ def test_without_a_display_one_line_says_why(no_display: None, capsys: pytest.Ca
     assert "rankstudio run" in printed.err
 
 
-def test_without_a_display_the_sample_study_runs_in_the_terminal(
-    no_display: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_display_the_sample_study_runs_in_the_terminal(no_display: None, monkeypatch) -> None:
     monkeypatch.setattr("rankstudio.cli.commands.run.run", lambda args: 7 if args.sample else 0)
     assert main(["--sample"]) == 7
 
@@ -125,8 +119,8 @@ def test_how_it_ends(
     error: BaseException,
     status: int,
     printed: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch,
+    capsys,
 ) -> None:
     def fail(arguments: list[str]) -> int:
         raise error
@@ -136,7 +130,7 @@ def test_how_it_ends(
     assert capsys.readouterr().err == printed
 
 
-def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch) -> None:
     def fail(arguments: list[str]) -> int:
         raise ZeroDivisionError
 
@@ -145,7 +139,7 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch: pytest.Monkey
         main([])
 
 
-def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_and_help(capsys) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"RankStudio {__version__}\n"
@@ -264,9 +258,7 @@ def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
         (["run", "--data", "a", "--workers", "9" * 30], 1),
     ],
 )
-def test_a_mistake_is_one_line_whatever_was_typed(
-    command: list[str], status: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_is_one_line_whatever_was_typed(command: list[str], status: int, capsys) -> None:
     try:
         found = main(command)
     except SystemExit as left:

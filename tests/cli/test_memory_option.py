@@ -13,9 +13,7 @@ from rankstudio.cli import main
 from rankstudio.engine.data.large_folder import LargeData, write_folder
 
 
-def test_a_run_within_little_memory_has_the_same_results(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_within_little_memory_has_the_same_results(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
     list(write_folder(LargeData(8000, 100, 20), tmp_path / "data"))
     options = ["run", "--data", str(tmp_path / "data"), "--method", "single-feature", "--json"]
@@ -35,7 +33,7 @@ def test_a_run_within_little_memory_has_the_same_results(
 
 
 @pytest.mark.parametrize("text", ["4", "many", "10KB"])
-def test_what_is_no_size_is_a_wrong_command_line(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_size_is_a_wrong_command_line(text: str, capsys) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--sample", "--memory", text])
     assert naming(f"--memory 1MB 4GB 500MB {text}").search(capsys.readouterr().err)

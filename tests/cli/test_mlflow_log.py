@@ -15,8 +15,8 @@ from wording import naming
 from rankstudio.cli import main, mlflow_log
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 FEW = [
     "run",
@@ -34,7 +34,7 @@ SMALL = [*FEW, "--measures", "MAP,NDCG@10"]
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def environment(monkeypatch, tmp_path: Path) -> None:
     """Work in an empty folder, and leave the environment as it was."""
     monkeypatch.chdir(tmp_path)
     for name in (*mlflow_log._FORCED, *mlflow_log._USUAL, "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
@@ -61,9 +61,8 @@ def artifacts(store: Path, run: str, path: str = "") -> set[str]:
     )
 
 
-def test_a_run_is_read_back_with_plan_measures_by_step_and_files(tmp_path, capsys) -> None:
-    assert main([*SMALL, "--log", "mlflow", "--out", "out", "--refit", "--json"]) == 0
-    results = json.loads(capsys.readouterr().out)
+def test_a_run_is_read_back_with_plan_measures_by_step_and_files(tmp_path, answer) -> None:
+    results = answer([*SMALL, "--log", "mlflow", "--out", "out", "--refit", "--json"])
     store = tmp_path / "mlruns"
     run, *units = runs_of(store)
     assert run.info.status == "FINISHED"

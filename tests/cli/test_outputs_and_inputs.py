@@ -62,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(made: Path, tmp_path: Path, monkeypatch) -> Path:
     """The same at its place, with a copy to compare with afterwards."""
     shutil.copytree(made, tmp_path / "copy")
     monkeypatch.chdir(made)
@@ -99,7 +99,7 @@ def test_an_output_is_never_an_input(
     place: Path,
     made: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys,
 ) -> None:
     for number, name in enumerate(CASES[case].inputs):
         folder = tmp_path / str(number)

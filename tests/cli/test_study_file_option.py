@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
@@ -107,20 +106,16 @@ def test_what_is_no_study_is_refused_and_left_as_it_is(folder: Path, tmp_path: P
     assert "missing.rankstudio" in capsys.readouterr().err
 
 
-def test_results_as_json_come_from_a_study_too(folder: Path, tmp_path: Path, capsys) -> None:
+def test_results_as_json_come_from_a_study_too(folder: Path, tmp_path: Path, answer) -> None:
     study = ["--study", str(tmp_path / "a.rankstudio")]
     main(["run", "--data", str(folder), "--method", "rankrls", *study])
-    capsys.readouterr()
-    assert main(["run", "--resume", study[1], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["complete"] is True
+    assert answer(["run", "--resume", study[1], "--json"])["complete"] is True
 
 
-def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, capsys) -> None:
+def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, answer, capsys) -> None:
     study = str(tmp_path / "a.rankstudio")
     main(["run", "--data", str(folder), "--method", "rankrls", "--study", study])
-    capsys.readouterr()
-    assert main(["studies", study, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = answer(["studies", study, "--json"])
     assert (row["run"], row["method"], row["data"], row["units_done"]) == (1, "RankRLS", "Made", 44)
     assert row["finished"]
     assert main(["studies", study]) == 0
@@ -150,7 +145,6 @@ def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, caps
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_a_study_without_runs_has_nothing_to_go_on_with(tmp_path: Path, capsys) -> None:
+def test_a_study_without_runs_has_nothing_to_go_on_with(tmp_path: Path, refused) -> None:
     Study.create(tmp_path / "empty.rankstudio").close()
-    assert main(["run", "--resume", str(tmp_path / "empty.rankstudio"), "--json"]) == 1
-    assert naming("empty.rankstudio").search(capsys.readouterr().err)
+    refused(["run", "--resume", str(tmp_path / "empty.rankstudio"), "--json"], "empty.rankstudio")

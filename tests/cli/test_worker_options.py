@@ -78,13 +78,13 @@ def test_a_comparison_goes_to_the_workers_too(folder: Path, tmp_path: Path) -> N
     assert tables[0] == tables[1]
 
 
-def test_what_cannot_be_is_said(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    assert main(["run", "--data", str(folder), "--workers", "0"]) == 1
-    assert naming("workers 1 10,000").search(capsys.readouterr().err)
-    assert main(["run", "--data", str(folder), "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]) == 1
-    assert naming("--workers --scheduler").search(capsys.readouterr().err)
-    assert main(["run", "--data", str(folder), "--scheduler", "tcp://127.0.0.1:1"]) == 1
-    assert naming("tcp://127.0.0.1:1").search(capsys.readouterr().err)
+def test_what_cannot_be_is_said(folder: Path, refused, monkeypatch) -> None:
+    refused(["run", "--data", str(folder), "--workers", "0"], "workers 1 10,000")
+    refused(
+        ["run", "--data", str(folder), "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"],
+        "--workers --scheduler",
+    )
+    refused(["run", "--data", str(folder), "--scheduler", "tcp://127.0.0.1:1"], "tcp://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "rankstudio.engine.experiment.execution.dask_cluster", raising=False)
     message = r'pip install "rankstudio\[cluster\]"'
@@ -93,11 +93,10 @@ def test_what_cannot_be_is_said(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_certificates_come_together_and_with_a_scheduler(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, refused, capsys
 ) -> None:
     base = ["run", "--data", str(folder)]
-    assert main([*base, "--scheduler", "tls://127.0.0.1:1", "--tls-ca", "ca.pem"]) == 1
-    assert naming("--tls-cert --tls-key TLS").search(capsys.readouterr().err)
+    refused([*base, "--scheduler", "tls://127.0.0.1:1", "--tls-ca", "ca.pem"], "--tls-cert --tls-key TLS")
     files = ["--tls-ca", __file__, "--tls-cert", __file__, "--tls-key", __file__]
     assert main([*base, *files]) == 1
     assert "expected --scheduler tls://" in capsys.readouterr().err

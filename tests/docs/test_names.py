@@ -13,7 +13,7 @@ _NAME = re.compile(r"(?<![\w/.-])rankstudio(?:\.[A-Za-z_]\w*)+")
 
 
 def is_there(name: str) -> bool:
-    """Tell whether a dotted name is a module, or something in one."""
+    """Return whether a dotted name is a module, or something in one."""
     parts = name.split(".")
     for n in range(len(parts), 0, -1):
         try:

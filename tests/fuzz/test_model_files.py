@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 
@@ -169,39 +171,23 @@ def check_export(model: Model) -> None:
     assert np.allclose(found, expected, rtol=1e-6, atol=1e-6 * size)
 
 
-def test_linear_models(fuzz: Fuzz) -> None:
+@pytest.mark.parametrize(
+    ("kind", "models", "checks"),
+    [
+        ("linear models", lambda: (LINEAR, THRESHOLDS), 1500),
+        ("kernel models", lambda: (KERNEL,), 700),
+        (
+            "models with a digest",
+            lambda: (WHOLE,),
+            400,
+        ),  # what was changed is refused, unless it is made anew
+        ("models of trees", lambda: (trees(),), 700),
+    ],
+)
+def test_models(fuzz: Fuzz, kind: str, models: Callable[[], Sequence[dict[str, Any]]], checks: int) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "model.json"
-        path.write_bytes(damaged(rng, rng.choice((LINEAR, THRESHOLDS))))
+        path.write_bytes(damaged(rng, rng.choice(models())))
         return check(path)
 
-    fuzz("linear models", attempt, 1500)
-
-
-def test_kernel_models(fuzz: Fuzz) -> None:
-    def attempt(rng: random.Random, folder: Path) -> Outcome:
-        path = folder / "model.json"
-        path.write_bytes(damaged(rng, KERNEL))
-        return check(path)
-
-    fuzz("kernel models", attempt, 700)
-
-
-def test_models_with_a_digest(fuzz: Fuzz) -> None:
-    """What was changed is refused; with the digest made anew it is whatever it says."""
-
-    def attempt(rng: random.Random, folder: Path) -> Outcome:
-        path = folder / "model.json"
-        path.write_bytes(damaged(rng, WHOLE))
-        return check(path)
-
-    fuzz("models with a digest", attempt, 400)
-
-
-def test_models_of_trees(fuzz: Fuzz) -> None:
-    def attempt(rng: random.Random, folder: Path) -> Outcome:
-        path = folder / "model.json"
-        path.write_bytes(damaged(rng, trees()))
-        return check(path)
-
-    fuzz("models of trees", attempt, 700)
+    fuzz(kind, attempt, checks)

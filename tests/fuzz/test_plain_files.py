@@ -1,4 +1,4 @@
-"""Damaged files of scores and of names: the numbers and names that stand there, or a sentence."""
+"""Damaged files of scores, of names and of TREC: the numbers and names that stand there, or a sentence."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import MUTATIONS, TOKENS, mutated
 from samples import letor_text
 
-from rankstudio.engine.data.formats.data_file import load_letor
+from rankstudio.engine.data.formats.data_file import load_letor, load_trec
 from rankstudio.engine.data.given_scores import read_score_file
-from rankstudio.engine.errors import DataError, FormatError
+from rankstudio.engine.errors import DataError, FormatError, RankStudioError
 
 SCORES = (
     b"0.5\n-1.25\n3e-7\n0\n1e300\n",
@@ -111,6 +111,44 @@ def test_names_of_features(fuzz: Fuzz) -> None:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    """Tell whether a name is in a file, but for quotes and the marks that keep it from being computed."""
+    """Return whether a name is in a file, but for quotes and the marks that keep it from being computed."""
     plain = str.maketrans("", "", "\"'\ufeff")
     return name.translate(plain) in text.translate(plain)
+
+
+QRELS = (b"7 0 a 2\n7 0 b 0\n8 0 a 1\n8 0 c -2\n", b"\xef\xbb\xbf1 0 x 1\r\n1 0 y 0\r\n")
+RUNS = (b"7 Q0 a 1 2.5 bm\n7 Q0 c 2 -1e3 bm\n8 Q0 c 1 0 bm\n", b"1 Q0 x 1 0.5\n1 Q0 y 2 0.25\n")
+
+
+def test_judgements_and_runs(fuzz: Fuzz) -> None:
+    def one(rng: random.Random, folder: Path) -> Outcome:
+        which = rng.randrange(2)
+        qrels, run = folder / "qrels.txt", folder / "one.run"
+        damaged = rng.randrange(3)
+        qrels.write_bytes(mutated(rng, QRELS[which]) if damaged != 1 else QRELS[which])
+        run.write_bytes(mutated(rng, RUNS[which]) if damaged != 0 else RUNS[which])
+        try:
+            data = load_trec(qrels, {"one": run})
+        except RankStudioError as error:
+            return refusal(error)
+        rows = zip(data.query_index.tolist(), data.document_ids, strict=True)
+        assert len(set(rows)) == data.n_documents > 0
+        assert np.isfinite(data.X).all() and (data.y >= 0).all() and data.feature_names == ("one",)
+        return Outcome.READ
+
+    fuzz("judgements and runs", one, 700)
+
+
+def test_scores_of_either_kind(fuzz: Fuzz) -> None:
+    def one(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "some.scores"
+        path.write_bytes(mutated(rng, rng.choice((*RUNS, b"0.5\n-1\n2e3\n"))))
+        try:
+            found = read_score_file(path)
+        except RankStudioError as error:
+            return refusal(error)
+        values = [s for documents in (found.run or {}).values() for s in documents.values()]
+        assert not np.isnan([*values, *found.values.tolist()]).any() and (found.run or found.values.size)
+        return Outcome.READ
+
+    fuzz("scores of either kind", one, 700)

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +95,16 @@ class Program:
             enter += ["-U", "--preserve-credentials"]
         subprocess.run([*enter, *command], check=True)
 
+    @contextmanager
+    def small_disk(self, folder: Path, size: str) -> Iterator[Path]:
+        """Provide a disk of a size, seen by the program alone, in a folder that is made."""
+        folder.mkdir()
+        self.mount("mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder))
+        try:
+            yield folder
+        finally:
+            self.mount("umount", "--lazy", str(folder))
+
     def close(self) -> None:
         """End it."""
         self._process.communicate()
@@ -114,5 +126,5 @@ def half_written(folder: Path, finished: Path) -> dict[str, str]:
 
 
 def same(one: Path, other: Path) -> bool:
-    """Tell whether two files have the same bytes."""
+    """Return whether two files have the same bytes."""
     return one.read_bytes() == other.read_bytes()

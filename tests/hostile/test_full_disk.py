@@ -18,7 +18,7 @@ FULL = ("No space left on device", "File too large", "the disk is full", "the di
 
 
 def done_or_full(outcome: Outcome) -> bool:
-    """Hold an outcome against what is promised of a full disk; tell whether the work is done."""
+    """Hold an outcome against what is promised of a full disk; return whether the work is done."""
     outcome.check()
     assert outcome.status == 0 or any(words in outcome.told[-1] for words in FULL), outcome
     return outcome.status == 0
@@ -94,17 +94,12 @@ def test_a_model_may_find_it_full_in_any_call(
 def test_a_report_on_a_disk_that_is_too_small_leaves_the_one_that_was_there(
     pages: int, program: Program, finished: Path, tmp_path: Path
 ) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    program.mount("mount", "-t", "tmpfs", "-o", f"size={4 * (pages + 1)}k", "none", str(disk))
-    try:
+    with program.small_disk(tmp_path / "disk", f"{4 * (pages + 1)}k") as disk:
         (program.seen(disk) / "a.html").write_text("old")
         command = ["report", finished / STUDY, "--out", disk / "a.html", "--force"]
         assert not done_or_full(program.run(*command, folder=tmp_path))
         assert [path.name for path in program.seen(disk).iterdir()] == ["a.html"]
         assert (program.seen(disk) / "a.html").read_text() == "old"
-    finally:
-        program.mount("umount", "--lazy", str(disk))
 
 
 def each_call(
@@ -126,10 +121,8 @@ def each_call(
 def test_a_disk_of_any_size(
     pages: int, program: Program, run: list[str], finished: Path, tmp_path: Path
 ) -> None:
-    disk, command = tmp_path / "disk", [*run, "--out", tmp_path / "disk" / "out"]
-    disk.mkdir()
-    program.mount("mount", "-t", "tmpfs", "-o", f"size={4 * pages or 1}k", "none", str(disk))
-    try:
+    command = [*run, "--out", tmp_path / "disk" / "out"]
+    with program.small_disk(tmp_path / "disk", f"{4 * pages or 1}k") as disk:
         there = program.seen(disk) / "out"
         done_or_full(program.run(*command, folder=tmp_path))
         left = half_written(there, finished)
@@ -138,8 +131,6 @@ def test_a_disk_of_any_size(
         assert program.run(*command, folder=tmp_path).check().status == 0
         assert half_written(there, finished) == {}
         assert all(same(there / name, finished / name) for name in RESULTS)
-    finally:
-        program.mount("umount", "--lazy", str(disk))
 
 
 @pytest.mark.parametrize("pages", [1, 9, 10, 11, 13, 20])
@@ -160,10 +151,7 @@ def test_files_of_a_limited_size(
 def test_worker_processes_without_room_for_the_data_are_done_without(
     program: Program, run: list[str], finished: Path, tmp_path: Path
 ) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    program.mount("mount", "-t", "tmpfs", "-o", "size=4k", "none", str(disk))
-    try:
+    with program.small_disk(tmp_path / "disk", "4k") as disk:
         (program.seen(disk) / "file").write_bytes(bytes(4096))
         place = {"RANKSTUDIO_CACHE_DIR": str(disk)}
         outcome = program.run(
@@ -172,8 +160,6 @@ def test_worker_processes_without_room_for_the_data_are_done_without(
         assert outcome.check().status == 0
         assert naming("Threads").search(outcome.told[0])
         assert all(same(tmp_path / "out" / name, finished / name) for name in RESULTS)
-    finally:
-        program.mount("umount", "--lazy", str(disk))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")

@@ -7,12 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from dropped_files import drop
+from hands import drop
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
-from windows import open_window, settle, write_folds
+from windows import Opened, open_window, settle, write_folds
 from wording import naming
 
 from rankstudio.engine.data import folders
@@ -37,7 +37,6 @@ def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -
     drop(empty, folds)
     wait_until(empty.workspace.isVisible)
     dataset = empty.session.dataset
-    assert dataset is not None
     assert [fold.number for fold in dataset.folds] == [1, 2]
     assert empty.session.fold == 1
     assert empty.windowTitle() == "Small – RankStudio"
@@ -135,12 +134,12 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
 
 
 def test_the_study_comes_back_after_the_process_was_killed(
-    window: MainWindow, theme: Theme, tmp_path: Path, folds: Path
+    opened: Opened, window: MainWindow, tmp_path: Path, folds: Path
 ) -> None:
     window.session.toggle("banned", 3)
     wait_until(lambda: Settings(tmp_path / "config").plan == window.session.plan)
     shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
-    with open_window(theme, tmp_path / "killed") as again:
+    with opened(config="killed") as again:
         again.open_controller.restore()
         wait_until(lambda: again.session.dataset is not None)
         assert again.session.plan == window.session.plan
@@ -169,7 +168,6 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     window.activateWindow()
     wait_until(window.isActiveWindow)
     QTest.keyClick(window, Qt.Key.Key_F1)
-    assert window.help.guide is not None
     assert window.help.guide.isVisible()
     assert window.help.guide._browser.toPlainText().startswith("Run a first selection")
     window.help.guide.close()

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.cli.output.printed_table import add_table_options, is_table_wanted, write_table
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.standard_streams import is_standard, write_output
-from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.cli.streams import STANDARD, form_of_output, write_output
+from rankstudio.cli.study_file_option import reading
+from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
+from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.result_table.formats import FORMATS as TABLE_FORMATS
+from rankstudio.engine.export.result_table.formats import table_format
+from rankstudio.engine.export.result_table.table import TableStyle
+from rankstudio.engine.export.tables import csv_text
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.significance import RunComparison
-    from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.engine.experiment.storage.study import RunSummary, Study
 
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
 """How tables can be written, each with the ending of its files."""
+
+_BY = ("measures", "folds", "datasets")
+_TO = {form.key: form.suffix for form in TABLE_FORMATS}
+_MOST_DIGITS = 15
 
 HELP = "compare the runs of studies, with paired tests"
 DESCRIPTION = """\
@@ -77,7 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", metavar="NAME", help="compare only the runs on this dataset")
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomization and the bootstrap")
-    add_table_options(parser)
+    _add_table_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="output format; text by default")
     form.add_argument(
@@ -94,17 +103,57 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force_option(parser)
 
 
+def _add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a table for print; with any of them it is one."""
+    table = parser.add_argument_group("table for publication")
+    table.add_argument(
+        "--measures",
+        metavar="NAMES",
+        help="comma-separated measures; those of the first run by default",
+    )
+    table.add_argument(
+        "--by",
+        choices=_BY,
+        help="columns of the table, grouped by the others; measures by default",
+    )
+    table.add_argument(
+        "--bold", action="store_true", help="print the best of each column bold and underline the second"
+    )
+    table.add_argument(
+        "--marks", action="store_true", help="mark significant differences from the row of --against"
+    )
+    names = "; ".join(f"{key}: {name}" for key, name in TESTS.items())
+    table.add_argument(
+        "--test", choices=TESTS, help=f"significance test of the marks: {names}; randomisation by default"
+    )
+    table.add_argument("--sd", action="store_true", help="add the standard deviation over the folds")
+    table.add_argument("--digits", type=_digits, metavar="N", help="decimal places; 4 by default")
+    endings = ", ".join(f"{key} ({suffix})" for key, suffix in _TO.items())
+    table.add_argument(
+        "--to",
+        choices=_TO,
+        metavar="FORMAT",
+        help=f"output format: {endings}; by default that of --out's ending, else markdown",
+    )
+
+
+def _digits(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to {_MOST_DIGITS}, got {text}")
+    return int(text)
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    if is_table_wanted(args, FORMATS.values()):
-        return write_table(args)
+    if _is_table_wanted(args):
+        return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
-    from rankstudio.engine.export.tables import csv_text
 
-    form = _form(args.format, args.out)
+    form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
-    compared = _compare(_finished(args), args)
+    runs = [result for study, stored in _studies(args) for result in study.finished(stored)]
+    compared = _compare(runs, args)
     match form:
         case "json":
             found = [as_dict(c, args.seed) for c in compared]
@@ -120,35 +169,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _form(given: str | None, out: Path | None) -> str:
-    """Return how to write it: as was said, else as the file's ending says."""
-    if given is not None or out is None or is_standard(out):
-        return given or "text"
-    for form, ending in FORMATS.items():
-        if out.suffix.lower() == ending:
-            return form
-    endings = ", ".join(FORMATS.values())
-    raise PlanError(f"--out: expected a file ending in one of {endings}, or --format, got {out}.")
-
-
-def _finished(args: argparse.Namespace) -> list[RunResult]:
-    from rankstudio.engine.experiment.storage.study import Study
-
-    runs: list[RunResult] = []
+def _studies(args: argparse.Namespace) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
+    """Yield the studies with their runs, open to read; what is written must not replace their data."""
     for path in args.studies:
-        with Study.open(path, reading=True) as study:
-            stored = study.runs()
-            tell_damage(study, stored)
+        with reading(path) as (study, runs):
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
-            runs += study.finished(stored)
-    return runs
+            yield study, runs
 
 
 def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
     """Compare the runs on each dataset; where there are several, one run alone is passed over."""
-    from rankstudio.engine.analysis.significance import by_dataset, compare_runs
-
     against = int(args.against) if args.against and args.against.isdecimal() else args.against
     chosen = {name: own for name, own in by_dataset(runs).items() if args.data in (None, name)}
     several = {name: own for name, own in chosen.items() if len(own) > 1}
@@ -157,3 +188,37 @@ def _compare(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunCom
     if not several:
         compare_runs(next(iter(chosen.values()), []))  # says what is missing
     return [compare_runs(own, args.measure, against, args.seed) for own in several.values()]
+
+
+def _is_table_wanted(args: argparse.Namespace) -> bool:
+    """Return whether a table for print is asked for: by an option, or by a suffix that nothing else has."""
+    asked = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
+    suffix = args.out.suffix.lower() if args.out and not args.format else ""
+    return any(asked) or args.digits is not None or suffix in set(_TO.values()) - set(FORMATS.values())
+
+
+def _write_table(args: argparse.Namespace) -> int:
+    """Write the table for print that was asked for; PlanError where the options do not go together."""
+    from rankstudio.engine.analysis.report.source import read_study
+    from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
+
+    if args.measure and args.measures:
+        raise PlanError("--measure and --measures: expected one of them, got both.")
+    if args.format and not args.to and args.format not in _TO:
+        raise PlanError(
+            f"--format: expected one of {', '.join(_TO)} for a table for publication, got {args.format}."
+        )
+    form = table_format(form_of_output(args.to or args.format, args.out, _TO, "--to", "markdown"))
+    if args.out is not None:
+        check_outputs([args.out], args)
+    elif form.text is None:
+        raise PlanError(f"--to {form.key}: expected --out FILE, because {form.label} is binary, got none.")
+    sources = [read_study(study) for study, _ in _studies(args)]
+    runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
+    names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())
+    against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
+    marks = args.marks or args.test is not None
+    query = TableQuery(names, args.by or "measures", against, marks, args.seed, args.test or "randomisation")
+    content = form.content(result_table(runs, query), TableStyle(args.digits, args.bold, marks, args.sd))
+    write_output(args.out or STANDARD, content)
+    return 0

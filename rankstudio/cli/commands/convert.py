@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypeGuard
 
-from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, by_name, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.score_options import by_name
-from rankstudio.cli.selected_features import add_selection_options, selected_features
-from rankstudio.cli.standard_streams import (
+from rankstudio.cli.streams import (
     input_file,
     is_standard,
     print_file,
     refuse_output_with_json,
 )
+from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
-
-if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-    from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.support.files import read_text, temporary_folder
 
 _FROM = tuple(entry.key for entry in WRITTEN if not entry.sizes)
 
@@ -90,15 +90,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
-    parser.add_argument(
-        "--missing",
-        choices=("query_min", "zero", "refuse"),
-        default="query_min",
-        help="treatment of missing values",
-    )
-    parser.add_argument(
-        "--normalize", choices=("none", "query_minmax"), default="none", help="scaling within each query"
-    )
+    parser.add_argument("--missing", **MISSING, default="query_min")
+    parser.add_argument("--normalize", **NORMALIZE, default="none")
     parser.add_argument(
         "--protocol", default="given", help="protocol that creates folds: given, 5-fold, split 60/20/20 …"
     )
@@ -112,7 +105,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
@@ -176,7 +168,6 @@ def _source(args: argparse.Namespace) -> Path:
 def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:
     """Write data to the standard output."""
     from rankstudio.engine.data.formats.dataset_writer import save_dataset
-    from rankstudio.engine.support.files import temporary_folder
 
     path = temporary_folder() / f"data{form.ending}"
     save_dataset(part, path, form, comments=comments)
@@ -194,9 +185,7 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
 
 def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return judged documents with their scores in runs, in the folds of a plan."""
-    from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.data.formats.data_file import load_trec
-    from rankstudio.engine.experiment.plan.protocol import parse_protocol
 
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
@@ -222,3 +211,113 @@ def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:
     if not ids or len(set(ids)) != len(ids):
         raise PlanError(f"--features: expected distinct ids such as 39,23, got {text!r}.")
     return ids
+
+
+_SHOWN = 10  # folds in a sentence
+_MOST = 1 << 31
+_EXPECTED = "a study, the results.json of a run, or a model in JSON"
+
+
+def add_selection_options(parser: Any) -> None:
+    """Add the options that say whose features to keep."""
+    parser.add_argument(
+        "--selected",
+        type=Path,
+        metavar="FILE",
+        help="keep the features selected by a run: a study, a results.json or a model in JSON",
+    )
+    add_run_number(parser, "--selected-run")
+    parser.add_argument(
+        "--selected-fold",
+        type=int,
+        dest="fold",
+        metavar="F",
+        help="number of the fold; needed only if there are several",
+    )
+    parser.add_argument(
+        "--renumber",
+        action="store_true",
+        help="renumber the kept features as 1, 2, … and write features.csv with their original ids",
+    )
+
+
+def selected_features(path: Path, number: int | None, fold: int | None) -> tuple[int, ...]:
+    """Return the ids of the features that a run selected in a fold.
+
+    Raises
+    ------
+    PlanError
+        Where the file is nothing of the kind, or has several runs or folds and none is named.
+    DataError, StoreError
+        Where a model or a study cannot be read.
+    """
+    if path.suffix.lower() != ".json":
+        return _of_fold(path, _folds_of_study(path, number), fold)
+    if number is not None:
+        raise PlanError(f"--selected-run: expected a study as --selected, got {path}.")
+    folds = _folds_of_results(path)
+    if folds is not None:
+        return _of_fold(path, folds, fold)
+    from rankstudio.engine.export.models import load_model
+
+    if fold is not None:
+        raise PlanError(f"--selected-fold: expected a study or a results.json as --selected, got {path}.")
+    return tuple(sorted(load_model(path).needed))
+
+
+def _of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
+    numbers = ", ".join(map(str, list(folds)[:_SHOWN])) + (" …" if len(folds) > _SHOWN else "")
+    if fold is None and len(folds) != 1:
+        raise PlanError(f"--selected-fold: {path} has folds {numbers}; expected one of them, got none.")
+    ids = folds.get(next(iter(folds)) if fold is None else fold)
+    if not ids:
+        raise PlanError(
+            f"--selected-fold: expected a fold of {path} with selected features ({numbers}), got {fold}."
+        )
+    return ids
+
+
+def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
+    """Return what each fold of a results.json selected; None where it is another file."""
+    try:
+        values = json.loads(read_text(path))
+    except OSError as error:
+        raise PlanError(
+            f"{path}: the file cannot be read: {error.strerror}. Expected {_EXPECTED}."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"{path}: expected {_EXPECTED}, found invalid JSON ({error}).") from error
+    if not isinstance(values, dict) or "folds" not in values:
+        return None
+    entries = values["folds"] if isinstance(values["folds"], list) else [None]
+    folds = {}
+    for place, entry in enumerate(entries, start=1):
+        number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
+        if not _is_id(number) or not _are_ids(ids):
+            raise PlanError(
+                f"{path}: entry {place} of its folds is invalid: expected a number from 1 as fold and a list "
+                f"of distinct ids as selected. Expected {_EXPECTED}."
+            )
+        if number in folds:
+            raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")
+        folds[number] = tuple(ids)
+    if not folds:
+        raise PlanError(f"{path}: expected {_EXPECTED}, found results without folds.")
+    return folds
+
+
+def _is_id(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST
+
+
+def _are_ids(values: object) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and all(map(_is_id, values)) and len(set(values)) == len(values)
+
+
+def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
+    """Return what each fold of a finished run of a study selected."""
+    with reading(path) as (study, runs):
+        results = study.finished([one_run(path, runs, number, "--selected-run")])
+    if not results:
+        raise PlanError(f"--selected-run: expected a completed run of {path}, found an unfinished one.")
+    return {fold.fold: fold.selected for fold in results[0].folds}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.standard_streams import input_file, is_standard, shown_input
+from rankstudio.cli.output.text_tables import as_json, as_text, explained
+from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, MeasureKind, measure
@@ -40,14 +39,7 @@ def _epilog() -> str:
     first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
     measures = [(forms[f.cut].format(f.name), f.help.format(first=first[f.cut])) for f in FAMILIES]
     conventions = [(c.key, c.summary) for c in CONVENTIONS.values()]
-    return "\n".join(["measures:", *_entries(measures), "", "conventions:", *_entries(conventions)])
-
-
-def _entries(entries: Iterable[tuple[str, str]]) -> list[str]:
-    return [
-        textwrap.fill(text, 100, initial_indent=f"  {name:<14} ", subsequent_indent=" " * 17)
-        for name, text in entries
-    ]
+    return f"measures:\n{explained(measures)}\n\nconventions:\n{explained(conventions)}"
 
 
 EPILOG = _epilog()

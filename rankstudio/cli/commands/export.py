@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
-from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
+from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
+from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import PlanError, RankStudioError
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
+from rankstudio.engine.export.models import Model, load_model
+from rankstudio.engine.export.score_function import score_function
+from rankstudio.engine.language import tr
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import RankingDataset
-    from rankstudio.engine.export.models import Model
     from rankstudio.engine.export.proof import RankingProof
 
 HELP = "export a model to the format of another program"
@@ -34,19 +36,12 @@ Without --data, the data of the model's plan are used if they are available."""
 
 def _epilog() -> str:
     """Return the formats with what they are, from the registry."""
-    lines = ["formats:"]
+    entries = []
     for form in MODEL_FORMATS.values():
-        limits = (
-            []
-            if form.linear and form.trees
-            else ["Tree models only." if form.trees else "Linear models only."]
-        )
-        extra = [f'Needs the extra "{form.extra}".'] if form.extra else []
-        text = " ".join([form.summary, *limits, *extra])
-        lines.append(
-            textwrap.fill(text, 100, initial_indent=f"  {form.key:<14} ", subsequent_indent=" " * 17)
-        )
-    return "\n".join(lines)
+        limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
+        extra = f'Needs the extra "{form.extra}".' if form.extra else ""
+        entries.append((form.key, " ".join(filter(None, (form.summary, limit, extra)))))
+    return f"formats:\n{explained(entries)}"
 
 
 EPILOG = _epilog()
@@ -68,10 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.export.models import load_model
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
-    from rankstudio.engine.export.score_function import score_function
-    from rankstudio.engine.language import tr
 
     form = model_format(args.to)
     model = load_model(args.model)
@@ -121,8 +113,6 @@ def _print_found(
 
 def _data_of(model: Model) -> list[Path]:
     """Return the data that a model's plan names: the proof may read them."""
-    from rankstudio.engine.experiment.plan.toml import plan_from_dict
-
     return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.study_figures import StudyFigure
@@ -80,14 +82,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from dataclasses import replace
-
+    from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
     from rankstudio.engine.analysis.report.study_figures import made, named_figures, study_figures
-    from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
-    from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.engine.export.figures.files import figure_files, formats_of, write_figure_files
     from rankstudio.engine.export.figures.style import style_of
-    from rankstudio.engine.metrics.names import measure
 
     formats, style = formats_of(args.to), style_of(args.width, args.font, args.colors, args.height)
     if not 30 <= args.dpi <= 2400:
@@ -95,8 +93,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None and not args.list:
         raise ParameterError("out", "nothing", "an output folder, or --list")
     name = measure(args.measure).name if args.measure else ""
-    with Study.open(args.study, reading=True) as study:
-        tell_damage(study, study.runs())
+    with reading(args.study) as (study, _):
         recorded = recorded_files(study)
         source = read_study(study, no_data if args.without_data or args.list else DataOpener())
     found = named_figures(study_figures(replace(source, measure=name)), args.only or "")

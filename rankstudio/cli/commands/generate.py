@@ -6,11 +6,10 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
+from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.output.text_tables import as_json
+from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.step_counter import last_state
-
-INTERRUPTED = 130
 
 HELP = "generate synthetic data of any size"
 DESCRIPTION = """\

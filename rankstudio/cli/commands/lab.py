@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import METAVARS
-from rankstudio.cli.step_counter import last_state
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
@@ -20,12 +22,10 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.number_grid import format_number
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.engine.analysis.simulation.simulation import Simulation
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
     from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 
-INTERRUPTED = 130
 
 HELP = "simulate bias and variance of held-out estimates"
 DESCRIPTION = """\

@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
+from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
-from rankstudio.cli.step_counter import last_state
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.data.dataset import FoldedDataset
 
-INTERRUPTED = 130
 
 HELP = "run a permutation test of a selection"
 DESCRIPTION = """\
@@ -59,23 +60,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
     parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
-    parser.add_argument(
-        "--missing", choices=("query_min", "zero", "refuse"), help="treatment of missing values"
-    )
+    parser.add_argument("--missing", **MISSING)
     add_memory_option(parser)
-    parser.add_argument("--normalize", choices=("none", "query_minmax"), help="scaling within each query")
+    parser.add_argument("--normalize", **NORMALIZE)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
     add_parameters(parser, "parameters of the method", methods(), "parameter_", about=about)
-    nothing = ("plan", "ranker", "select_by", "convention", "rule", "measures")
-    parser.set_defaults(**dict.fromkeys(nothing))
+    parser.set_defaults(plan=None)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.experiment.runner import open_data
 
     if args.permutations < 1:

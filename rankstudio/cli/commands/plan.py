@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
-from rankstudio.cli.standard_streams import is_standard, refuse_output_with_json, write_output
-from rankstudio.cli.study_file_option import tell_damage
-from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS, PlanFormat
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.cli.streams import form_of_output, refuse_output_with_json, write_output
+from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 
 HELP = "write the plan of a run as TOML, a command, a program or a notebook"
 DESCRIPTION = """\
@@ -27,8 +23,7 @@ The same data and versions give identical results.
   rankstudio plan results/study.rankstudio --run 1 --out run.ipynb --results again
   rankstudio plan results/plan.toml --to command"""
 
-_SUFFIXES = {form.suffix: form for form in PLAN_FORMATS}
-_KEYS = {form.key: form for form in PLAN_FORMATS}
+_FORMATS = {form.key: form for form in PLAN_FORMATS}
 
 EPILOG = (
     "formats:\n"
@@ -43,14 +38,8 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
-    parser.add_argument(
-        "--run",
-        type=int,
-        dest="number",
-        metavar="N",
-        help="number of the run in rankstudio studies; needed only if the study has several",
-    )
-    parser.add_argument("--to", choices=_KEYS, help="format; by default that of --out's ending, else toml")
+    add_run_number(parser, "--run")
+    parser.add_argument("--to", choices=_FORMATS, help="format; by default that of --out's ending, else toml")
     parser.add_argument("--results", default="", metavar="DIR", help="new folder for the results")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of printing")
     parser.add_argument("--json", action="store_true", help="print format, run and text as JSON")
@@ -60,7 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     refuse_output_with_json(args)
-    form = _form(args)
+    endings = {key: form.suffix for key, form in _FORMATS.items()}
+    form = _FORMATS[form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)]
     plan, computed_with = _plan(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))
@@ -74,34 +64,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _form(args: argparse.Namespace) -> PlanFormat:
-    """Return the format: as was said, else as the file's ending says."""
-    if args.to is not None or args.out is None or is_standard(args.out):
-        return _KEYS[args.to or PLAN_FORMATS[0].key]
-    form = _SUFFIXES.get(args.out.suffix.lower())
-    if form is None:
-        endings = ", ".join(_SUFFIXES)
-        raise PlanError(f"--out: expected a file ending in one of {endings}, or --to, got {args.out}.")
-    return form
-
-
 def _plan(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with data as they are opened from here, and the versions that computed it."""
-    from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-    from rankstudio.engine.experiment.storage.study import Study
-
     if args.source.suffix.lower() == ".toml":
         return with_data_beside(load_plan(args.source), args.source), {}
-    with Study.open(args.source, reading=True) as study:
-        runs = study.runs()
-        tell_damage(study, runs)
-        if args.number is None and len(runs) != 1:
-            raise PlanError(
-                f"--run: {args.source} has {len(runs)} runs; expected the number of one, got none."
-            )
-        number = 1 if args.number is None else args.number
-        if not 1 <= number <= len(runs):
-            raise PlanError(f"--run: expected a run number from 1 to {len(runs)}, got {number}.")
-        summary = runs[number - 1]
+    with reading(args.source) as (study, runs):
+        summary = one_run(args.source, runs, args.number, "--run")
         place = study.data(summary.key).opened_by(summary.key.plan)
         return summary.key.plan.changed(data=place), summary.versions

@@ -10,7 +10,7 @@ from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.standard_streams import STANDARD, input_file, refuse_output_with_json, write_output
+from rankstudio.cli.streams import STANDARD, input_file, refuse_output_with_json, write_output
 
 HELP = "score the documents of a file with a model"
 DESCRIPTION = """\
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     import numpy as np
 
-    from rankstudio.engine.export.model_scores import score_file
+    from rankstudio.engine.export.model_files import score_file
 
     refuse_output_with_json(args)
     if args.out is not None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.standard_streams import refuse_output_with_json, write_output
-from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.cli.streams import refuse_output_with_json, write_output
+from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.analysis.report.document import SECTIONS, section_keys, wanted_keys
+from rankstudio.engine.metrics.names import measure
 
 HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
@@ -51,20 +53,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from dataclasses import replace
-
-    from rankstudio.engine.analysis.report.html_page import html_page
+    from rankstudio.engine.analysis.report.document import html_page
     from rankstudio.engine.analysis.report.report import make_report
-    from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
-    from rankstudio.engine.experiment.storage.study import Study
-    from rankstudio.engine.metrics.names import measure
+    from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
 
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
     refuse_output_with_json(args)
     check_outputs([args.out], args)
-    with Study.open(args.study, reading=True) as study:
-        tell_damage(study, study.runs())
+    with reading(args.study) as (study, _):
         check_outputs([args.out], args, recorded_files(study))
         source = read_study(study, no_data if args.without_data else DataOpener())
     report = make_report(replace(source, measure=name))

@@ -5,37 +5,37 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.interrupts import say_how_to_go_on, stopping
+from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.finding_tables import findings_as_dict, found_in, shown_findings
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import Whole
 from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.run_loop import Going, carry_on
-from rankstudio.cli.standard_streams import write_output
+from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.analysis.reproduction import (
+from rankstudio.engine.analysis.published import (
     PaperTable,
     Reproduction,
     cells_of,
     load_reproduction,
     reproductions,
 )
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
-    from rankstudio.engine.data.dataset import FoldedDataset
-    from rankstudio.engine.experiment.plan.plan import Plan
+    from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
 
-INTERRUPTED = 130
 
+_WIDTH = 110
 _COUNTED = (
     "{} of {} cells agree to the last printed digit.",
     "{} of {} cells with an unspecified setting in the paper agree.",
@@ -78,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.airola_2011 import thesis
+    from rankstudio.engine.analysis import airola_2011
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
@@ -97,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
-    if paper.key == thesis.KEY:
-        found = found_in(thesis.experiments(results, dataset))
+    if paper.key == airola_2011.KEY:
+        found = _found_in(airola_2011.experiments(results, dataset))
         text = (
-            as_json(findings_as_dict(paper, dataset.name, found))
+            as_json(_findings_as_dict(paper, dataset.name, found))
             if args.json
-            else shown_findings(paper, dataset.name, found)
+            else _shown_findings(paper, dataset.name, found)
         )
     else:
         tables = [paper.table(printed, results) for printed in wanted]
@@ -124,7 +124,7 @@ def _results(
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}
     whole = Whole(len(plans))
-    with workers(args) as at_hand, study_at(args.study, None) as kept, stopping() as stop:
+    with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
         for name, plan in plans.items():
             print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
             going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
@@ -138,7 +138,7 @@ def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: 
     """Return the tables, what has to be known of them, and how many cells agree."""
     parts = [f"{paper.title}, on {data}", *(f"{table.title}\n{_text(table)}" for table in tables)]
     if notes:
-        parts.append("\n".join(textwrap.fill(f"{note}.", 110, subsequent_indent="  ") for note in notes))
+        parts.append(_paragraphs(f"{note}." for note in notes))
     counts = []
     for cells, said in zip(cells_of(tables), _COUNTED, strict=True):
         counts += [said.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
@@ -174,3 +174,52 @@ def _plain(
         for table in tables
     ]
     return {"paper": paper.title, "data": data, "tables": plain, "notes": list(notes), **counts}
+
+
+def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
+    """Carry experiments out, telling on the error stream which one it is."""
+    found: list[PrintedExperiment] = []
+    for name, work in experiments.items():
+        print(name, file=sys.stderr, flush=True)
+        found += work()
+    return found
+
+
+def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
+    """Return the findings, what has to be known of them, and what there are no data for."""
+    from rankstudio.engine.analysis.airola_2011 import absent
+
+    parts = [f"{paper.title}, on {data}", *(_shown_finding(one) for one in found)]
+    parts.append(_paragraphs(f"{note}." for note in paper.notes))
+    missing = [f"{name}: {why}." for name, why in absent().items()]
+    parts.append("Not run:\n" + _paragraphs(missing))
+    cells = [agrees for one in found for agrees in one.agrees]
+    if cells:
+        parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
+    return "\n\n".join(parts)
+
+
+def _shown_finding(one: PrintedExperiment) -> str:
+    header = [column.title for column in one.columns]
+    left = [at for at, values in enumerate(zip(*one.rows, strict=True)) if isinstance(values[0], str)]
+    table = as_text(header, one.text_rows(), left)
+    return f"{one.source}: {one.title}\n{table}\n{_paragraphs(one.said)}"
+
+
+def _paragraphs(sentences: Iterable[str]) -> str:
+    return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
+
+
+def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
+    """Return everything as plain values."""
+    from rankstudio.engine.analysis.airola_2011 import absent
+
+    cells = [agrees for one in found for agrees in one.agrees]
+    return {
+        "paper": paper.title,
+        "data": data,
+        "findings": [one.as_dict() for one in found],
+        "notes": list(paper.notes),
+        "absent": absent(),
+        "promised": {"cells": len(cells), "agree": sum(cells)},
+    }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.study_file_option import tell_damage
+from rankstudio.cli.study_file_option import reading
 
 HELP = "list the runs of studies"
 DESCRIPTION = """\
@@ -27,13 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.experiment.storage.study import Study
-
     listed: list[dict[str, Any]] = []
     for path in args.studies:
-        with Study.open(path, reading=True) as study:
-            stored = study.runs()
-            tell_damage(study, stored)
+        with reading(path) as (_, runs):
             listed += [
                 {
                     "study": str(path),
@@ -48,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
                     "seconds": s.seconds,
                     "version": s.versions.get("rankstudio", ""),
                 }
-                for number, s in enumerate(stored, start=1)
+                for number, s in enumerate(runs, start=1)
             ]
     if args.json:
         print(as_json(listed))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.engine.data.feature_groups import Groups, in_groups
 from rankstudio.engine.experiment.plan.left_out_names import plain
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr
@@ -23,29 +24,44 @@ def summary(result: RunResult) -> str:
     """Return the results as tables, with the convention of the measures named."""
     plan = result.plan
     part, measures = _measured(result)
-    rounds = plan.step_kind is StepKind.ROUNDS
-    head = [*(axis.label for axis in plan.axes), *(["round"] if rounds else [])]
-    header = ["fold", *head, "k", *measures, "features"]
-    rows = []
-    for fold in result.folds if len(result.folds) <= _MOST else ():
-        values = _values(fold)
-        chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
-        chosen += [str(fold.chosen.step.number)] if rounds else []
-        measured = [f"{values[m]:.4f}" for m in measures]
-        features = _ids(fold.selected, plan.groups)
-        size = str(len(fold.selected)) if fold.chosen.step.learned else ""
-        rows.append([str(fold.fold), *chosen, size, *measured, features])
+    settings = [axis.label for axis in plan.axes]
+    settings += ["round"] if plan.step_kind is StepKind.ROUNDS else []
+    header = ["fold", *settings, "k", *measures, "features"]
+    many = len(result.folds) > _MOST
+    rows = [] if many else [_fold_row(fold, plan, measures) for fold in result.folds]
     if len(result.folds) > 1 and measures:
-        blank = [""] * (len(head) + 1)
         means = result.average or {m: fmean(_values(fold)[m] for fold in result.folds) for m in measures}
-        rows.append(["mean", *blank, *(f"{means[m]:.4f}" for m in measures), ""])
+        rows.append(_average_row("mean", len(settings), "", means, measures))
     if result.folds and measures and result.baseline:
-        rows.append(_baseline_row(result, measures, len(head)))
+        ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
+        rows.append(_average_row("best single", len(settings), "1", result.baseline, measures, ids))
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
-    folds += f" ({len(result.folds)} folds)" if len(result.folds) > _MOST else ""
+    folds += f" ({len(result.folds)} folds)" if many else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s{notes}"
+
+
+def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
+    """Return the row of a fold: its number, what was chosen, and what that measured."""
+    step, values = fold.chosen.step, _values(fold)
+    chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
+    chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
+    size = str(len(fold.selected)) if step.learned else ""
+    measured = (f"{values[m]:.4f}" for m in measures)
+    return [str(fold.fold), *chosen, size, *measured, _ids(fold.selected, plan.groups)]
+
+
+def _average_row(
+    name: str,
+    n_settings: int,
+    size: str,
+    means: Mapping[str, float],
+    measures: Sequence[str],
+    ids: tuple[int, ...] = (),
+) -> list[str]:
+    """Return a row of averages over the folds, which has no settings."""
+    return [name, *[""] * n_settings, size, *(f"{means[m]:.4f}" for m in measures), _ids(ids)]
 
 
 def _values(fold: FoldResult) -> Mapping[str, float]:
@@ -53,29 +69,22 @@ def _values(fold: FoldResult) -> Mapping[str, float]:
     return fold.test or fold.validation or plain(fold.left_out)
 
 
-def _baseline_row(result: RunResult, measures: tuple[str, ...], n_settings: int) -> list[str]:
-    """Return the row of the best single feature of each fold, on average."""
-    ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
-    blank = [""] * n_settings
-    return ["best single", *blank, "1", *(f"{result.baseline[m]:.4f}" for m in measures), _ids(ids)]
-
-
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return what the table's numbers are, in words, and which measures there are."""
     rules = f"{convention(result.plan.convention).label} convention"
     if any(measure(name).kind is MeasureKind.ERR for name in result.plan.evaluated):
         rules += tr(", ERR with the greatest grade {grade:g}").format(grade=result.greatest_grade)
-    match list(result.folds):
-        case []:
-            return "no completed fold", ()
-        case [first, *_] if first.test:
-            return f"test measures, {rules}", result.plan.evaluated
-        case [first, *_] if first.validation:
-            return f"validation measures, {rules}", result.plan.evaluated
-        case [first, *_] if first.left_out:
-            return f"measures of left-out training queries, {rules}", result.plan.evaluated
-        case _:
-            return f"chosen by {result.plan.criterion}, no data to evaluate on", ()
+    evaluated = result.plan.evaluated
+    if not result.folds:
+        return "no completed fold", ()
+    first = result.folds[0]
+    if first.test:
+        return f"test measures, {rules}", evaluated
+    if first.validation:
+        return f"validation measures, {rules}", evaluated
+    if first.left_out:
+        return f"measures of left-out training queries, {rules}", evaluated
+    return f"chosen by {result.plan.criterion}, no data to evaluate on", ()
 
 
 def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = 10) -> str:

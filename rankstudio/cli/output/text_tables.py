@@ -59,6 +59,14 @@ def _latex(table: TextTable) -> str:
 _FORMS: dict[str, Callable[[TextTable], str]] = {"text": _text, "markdown": _markdown, "latex": _latex}
 
 
+def explained(entries: Iterable[tuple[str, str]]) -> str:
+    """Return names with what they mean as lines of a help text."""
+    return "\n".join(
+        textwrap.fill(text, 100, initial_indent=f"  {name:<14} ", subsequent_indent=" " * 17)
+        for name, text in entries
+    )
+
+
 def as_json(values: Any) -> str:
     """Return plain values as one document; what is not a number becomes null, as JSON has none of it."""
     return json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
 from rankstudio.engine.language import tr, translatable
-from rankstudio.engine.support.csv_cells import cells, unguarded
+from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -190,7 +190,7 @@ def read_groups(path: Path) -> Groups:
 
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group of each feature in a table, by id; none where its header names no such columns."""
-    rows = map(cells, text.splitlines())
+    rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
     if at is None or "group" not in header or header.index("group") == at:

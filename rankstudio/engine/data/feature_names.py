@@ -21,7 +21,7 @@ from rankstudio.engine.data.feature_groups import (
 from rankstudio.engine.data.known_datasets import names_in_json, names_in_table
 from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.language import tr, translatable
-from rankstudio.engine.support.csv_cells import guarded, unguarded
+from rankstudio.engine.support.escaping import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

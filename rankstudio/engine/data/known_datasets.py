@@ -21,7 +21,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
-from rankstudio.engine.support.csv_cells import cells, unguarded
+from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -174,9 +174,9 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     groups.
     """
     if separated:
-        if [cell.strip().lower() for cell in cells(text.partition("\n")[0])][1:2] == ["group"]:
+        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
             return {}  # what stands beside the ids are no names
-        rows = [[row[0], unguarded(row[1])] for row in map(cells, text.splitlines()) if len(row) >= 2]
+        rows = [[row[0], unguarded(row[1])] for row in map(csv_cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):

@@ -26,7 +26,7 @@ from rankstudio.engine.data.tabular.recognition import (
     short,
 )
 from rankstudio.engine.errors import DataError, UnknownColumnsError
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 _ROWS = 6
 _LONGEST = 60

@@ -8,17 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DataError, OutputError, shown
-from rankstudio.engine.export.kernel_values import checked_kernel, kernel_scores
+from rankstudio.engine.errors import DataError, OutputError, StoreError, shown
 from rankstudio.engine.export.tables import csv_text
-from rankstudio.engine.export.tree_prediction import tree_scores
-from rankstudio.engine.export.tree_text import checked_trees
+from rankstudio.engine.export.trees import checked_trees, tree_scores
+from rankstudio.engine.steps import Step
 from rankstudio.engine.support.files import read_text, write_text
 
 FORMAT = "rankstudio-model"
@@ -28,6 +28,8 @@ NORMALIZE = ("none", "query_minmax")
 MISSING = ("query_min", "zero", "refuse")
 
 _FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
+_KERNEL_FIELDS = ("function", "gamma", "degree", "coef0")
+_MOST_DEGREE = 1000  # far above any in use; a file's number must not cost hours
 _NO_MODEL = "this is not a model written by RankStudio"
 _GREATEST = 2**63 - 1  # an id is an int64
 _EXPECTED: Mapping[type, str] = {
@@ -327,3 +329,141 @@ def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     if not fits:
         raise ValueError(f"found {shown(value)} as {name}, expected {_EXPECTED[kind]}")
     return kind(value)
+
+
+def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
+    """Return a kernel model as it was read, checked; ValueError for what is none.
+
+    Parameters
+    ----------
+    values : Mapping
+        "kernel" with its "function" and parameters; the ids of the "columns"; "vectors", a list of numbers
+        for each basis vector; their "weights".
+    ids : set of int
+        Of the features that there are.
+    """
+    kernel = _kernel(values.get("kernel"))
+    columns = values.get("columns")
+    if not isinstance(columns, list) or any(type(i) is not int for i in columns):
+        raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
+    if len(set(columns)) != len(columns) or not set(columns) <= ids:
+        raise ValueError(f"found {shown(columns)} as columns, expected distinct features of the model")
+    weights = _numbers(values.get("weights"), "weights", None)
+    vectors = values.get("vectors")
+    if not isinstance(vectors, list) or len(vectors) != len(weights):
+        raise ValueError(f"expected {len(weights)} vectors, one per weight")
+    rows = [_numbers(row, "a vector", len(columns)) for row in vectors]
+    written = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
+    return {"kind": "kernel", "kernel": written, "columns": columns, "vectors": rows, "weights": weights}
+
+
+def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats) -> Floats:
+    """Score documents.
+
+    Parameters
+    ----------
+    values : Mapping
+        As :func:`checked_kernel` returns them.
+    place : Mapping of int to int
+        The column of each feature's id.
+    X : ndarray of shape (m, n)
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    columns, weights = values["columns"], np.array(values["weights"], dtype=np.float64)
+    vectors = np.array(values["vectors"], dtype=np.float64).reshape(weights.size, len(columns))
+    documents = np.ascontiguousarray(X[:, [place[i] for i in columns]])
+    scores: Floats = Kernel(**values["kernel"]).scores(documents, vectors, weights[None, :])[0]
+    return scores
+
+
+def _kernel(found: Any) -> Kernel:
+    if not isinstance(found, dict) or set(found) != set(_KERNEL_FIELDS) or found["function"] not in NAMES:
+        raise ValueError(
+            f"found {shown(found)} as kernel, expected {', '.join(_KERNEL_FIELDS)}, with a function among "
+            f"{', '.join(NAMES)}"
+        )
+    gamma, coef0 = _numbers([found["gamma"], found["coef0"]], "gamma and coef0", 2)
+    degree = found["degree"]
+    if type(degree) is not int or not 1 <= degree <= _MOST_DEGREE or gamma <= 0:
+        raise ValueError(f"found {shown(found)} as kernel, expected a degree from 1 up and gamma above 0")
+    return Kernel(found["function"], gamma, degree, coef0)
+
+
+def _numbers(found: Any, name: str, length: int | None) -> list[float]:
+    """Return a list of finite numbers, of a length where one is given."""
+    right = isinstance(found, list) and (length is None or len(found) == length)
+    if right and all(type(value) in (int, float) and abs(value) <= sys.float_info.max for value in found):
+        return [float(value) for value in found]
+    expected = "finite numbers" if length is None else f"{length} finite numbers"
+    raise ValueError(f"found {shown(found)} as {name}, expected a list of {expected}")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStep(Step):
+    """A model that is not linear, from a file; ``coef`` tells how much each feature is used.
+
+    Attributes
+    ----------
+    beyond : Mapping
+        The model as :meth:`rankstudio.engine.steps.Step.beyond_weights` gave it; empty where it was not
+        kept, and then it cannot score.
+    ids : tuple of int of length n
+        The 1-based id of each column.
+    stored : str
+        Where it was read, for sentences about it.
+    """
+
+    linear: ClassVar[bool] = False
+
+    beyond: Mapping[str, Any]
+    ids: tuple[int, ...]
+    stored: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where it was read, for sentences about it."""
+        return self.stored
+
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return bool(self.beyond.get("kind") == "kernel")
+
+    @property
+    def whole(self) -> bool:
+        """Whether it can score."""
+        return bool(self.beyond)
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`.
+
+        Raises
+        ------
+        StoreError
+            Where the model was not kept.
+        DataError
+            Where LightGBM does not survive its trees in a process of its own.
+        """
+        model = Model((), "", {}, {}, self._kept(), self.source)
+        return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model as it was kept; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+
+        Raises
+        ------
+        StoreError
+            Where the model was not kept.
+        """
+        return dict(self._kept())
+
+    def _kept(self) -> Mapping[str, Any]:
+        if not self.whole:
+            raise StoreError(
+                f"Step {self.number}: the study stores only the best model of a nonlinear path; this model "
+                "has to be trained again."
+            )
+        return self.beyond

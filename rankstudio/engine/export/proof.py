@@ -13,7 +13,7 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.table import normalize_queries
 from rankstudio.engine.errors import MissingExtraError, OutputError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges
 from rankstudio.engine.language import tr
@@ -191,7 +191,7 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
-    """Tell for each query whether two sets of scores rank its documents alike, ties included.
+    """Return for each query whether two sets of scores rank its documents alike, ties included.
 
     Parameters
     ----------
@@ -235,12 +235,4 @@ def _inputs(function: ScoreFunction, part: RankingDataset) -> Floats:
 def _scaled(part: RankingDataset) -> RankingDataset:
     X = np.array(part.X)
     normalize_queries(X, part.query_ptr)
-    return RankingDataset(
-        X,
-        part.y,
-        part.query_ptr,
-        part.query_ids,
-        part.feature_ids,
-        part.feature_names,
-        sparse=part.sparse,
-    )
+    return part.changed(X=X)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
-from rankstudio.engine.export.tree_text import TextTree, parsed_trees
+from rankstudio.engine.export.trees import TextTree, parsed_trees
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
@@ -61,6 +61,10 @@ class ValueRanges:
     mean: tuple[float, ...]
 
 
+Node = tuple[int, float, Any, Any] | float
+"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
+
+
 @dataclass(frozen=True)
 class ScoreTree:
     """A tree of decisions.
@@ -81,6 +85,14 @@ class ScoreTree:
     def root(self) -> int:
         """Where to begin: the first split, or the only leaf."""
         return 0 if self.splits else -1
+
+    def nested(self, node: int | None = None) -> Node:
+        """Return the tree from a node on, by default from where it begins, as nodes in each other."""
+        node = self.root if node is None else node
+        if node < 0:
+            return self.leaves[-1 - node]
+        column, threshold, below, above = self.splits[node]
+        return column, threshold, self.nested(below), self.nested(above)
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,11 @@ class ScoreFunction:
     def linear(self) -> bool:
         """Whether it is a weighted sum."""
         return bool(self.weights) or not self.trees
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """The position of each input, by its identifier."""
+        return {given.identifier: position for position, given in enumerate(self.inputs)}
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:
@@ -158,23 +175,15 @@ def score_function(model: Model) -> ScoreFunction:
     trees: tuple[ScoreTree, ...] = ()
     match model.beyond.get("kind", "linear"):
         case "linear":
-            ids = sorted(f.id for f in model.features)
             by_id = {f.id: f.weight for f in model.features}
+            ids = sorted(by_id)
             weights = tuple(by_id[i] for i in ids)
         case "thresholds":
-            weak: Sequence[Mapping[str, Any]] = model.beyond["thresholds"]
-            ids = sorted({w["id"] for w in weak})
-            places = {i: place for place, i in enumerate(ids)}
-            rows = [(places[w["id"]], float(w["above"]), float(w["adds"])) for w in weak]
-            trees = tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+            ids, trees = _stumps(model.beyond["thresholds"])
         case "kernel":
             raise OutputError(kernel_refusal())
         case _:
-            columns = model.beyond["columns"]
-            parsed = parsed_trees(model.beyond["lightgbm"], len(columns))
-            ids = sorted({columns[feature] for tree in parsed for feature in tree.features})
-            place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
-            trees = tuple(_tree(tree, place_of) for tree in parsed)
+            ids, trees = _trees(model.beyond["lightgbm"], model.beyond["columns"])
     names = {f.id: f.name for f in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
@@ -182,6 +191,21 @@ def score_function(model: Model) -> ScoreFunction:
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
     about = _short(f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}")
     return ScoreFunction(name, about, inputs, weights, trees, model.normalize != NORMALIZE[0])
+
+
+def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:
+    """Return the ids that thresholds ask for, and each threshold as a tree of one split."""
+    ids = sorted({w["id"] for w in weak})
+    rows = [(ids.index(w["id"]), float(w["above"]), float(w["adds"])) for w in weak]
+    return ids, tuple(ScoreTree(((place, above, -1, -2),), (0.0, adds)) for place, above, adds in rows)
+
+
+def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
+    """Return the ids that LightGBM's trees ask for, and the trees."""
+    parsed = parsed_trees(text, len(columns))
+    ids = sorted({columns[feature] for tree in parsed for feature in tree.features})
+    place_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
+    return ids, tuple(_tree(tree, place_of) for tree in parsed)
 
 
 def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:

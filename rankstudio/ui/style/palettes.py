@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from rankstudio.engine.arrays import Bytes, Floats
-from rankstudio.engine.export.figures import palette
+from rankstudio.engine.export.figures.style import CATEGORIES, DASHES, MARKERS, VIRIDIS
 from rankstudio.ui.style.colors import Colors
 
 
@@ -37,14 +37,14 @@ class Category(NamedTuple):
 
 # In the order of the light ones, with yellow in the place of sky blue.
 _ON_DARK = ("#86bdfd", "#e6b433", "#d75b05", "#a95bde", "#14af95", "#effa60", "#e7eaf0")
-_ANCHORS = np.array([list(bytes.fromhex(color)) for color in palette.VIRIDIS], dtype=np.float64)
+_ANCHORS = np.array([list(bytes.fromhex(color)) for color in VIRIDIS], dtype=np.float64)
 
 
 def category(colors: Colors, index: int) -> Category:
     """Return colour, dash and marker of category ``index``, counted from 0; they repeat after seven."""
-    found = _ON_DARK if colors.dark else palette.CATEGORIES
+    found = _ON_DARK if colors.dark else CATEGORIES
     i = index % len(found)
-    return Category(QColor(found[i]), palette.DASHES[i], palette.MARKERS[i])
+    return Category(QColor(found[i]), DASHES[i], MARKERS[i])
 
 
 def viridis(values: Floats) -> Bytes:

@@ -41,9 +41,7 @@ def proposals(command: list[str], folder: Path) -> set[str]:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(("typed", "proposed"), BEGUN)
-def test_bash_completes_what_was_begun(
-    typed: list[str], proposed: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bash_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, capsys) -> None:
     assert main(["completion", "bash"]) == 0
     ask = f"COMP_WORDS=(rankstudio {' '.join(typed)}); COMP_CWORD={len(typed)}; _shtab_rankstudio"
     script = f'{capsys.readouterr().out}\n{ask}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
@@ -52,9 +50,7 @@ def test_bash_completes_what_was_begun(
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 @pytest.mark.parametrize(("typed", "proposed"), BEGUN)
-def test_fish_completes_what_was_begun(
-    typed: list[str], proposed: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fish_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, capsys) -> None:
     assert main(["completion", "fish"]) == 0
     script = f"{capsys.readouterr().out}\ncomplete -C 'rankstudio {' '.join(typed)}'"
     assert proposals(["fish", "--no-config", "-c", script], tmp_path) == proposed

@@ -1,4 +1,4 @@
-"""``rankstudio convert``: the same documents, written anew."""
+"""``rankstudio convert``: the same documents, written anew, judged ones and those with some features too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
@@ -96,9 +97,10 @@ def test_folds_of_every_protocol_are_written_with_some_features(
         ("999", "--features 1"),
     ],
 )
-def test_features_that_are_not_there_are_named(file: Path, tmp_path: Path, capsys, features, message) -> None:
-    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", features]) == 1
-    assert naming(message).search(capsys.readouterr().err)
+def test_features_that_are_not_there_are_named(
+    file: Path, tmp_path: Path, refused, features, message
+) -> None:
+    refused(["convert", str(file), str(tmp_path / "out.txt"), "--features", features], message)
     assert not (tmp_path / "out.txt").exists()
 
 
@@ -130,9 +132,8 @@ def test_no_fold_is_replaced_and_none_is_written_beside(file: Path, tmp_path: Pa
     assert there.read_text() == "mine"
 
 
-def test_json_tells_what_was_written(file: Path, tmp_path: Path, capsys) -> None:
-    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--features", "1", "--json"]) == 0
-    (written,) = json.loads(capsys.readouterr().out)
+def test_json_tells_what_was_written(file: Path, tmp_path: Path, answer) -> None:
+    (written,) = answer(["convert", str(file), str(tmp_path / "out.txt"), "--features", "1", "--json"])
     part = open_dataset(tmp_path / "out.txt").folds[0].train
     sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": 1}
     assert written == {"path": str(tmp_path / "out.txt"), **sizes}
@@ -156,7 +157,9 @@ def test_any_format_becomes_any_other(tmp_path: Path, capsys, first: str, second
     assert again.X.tobytes() == data.X.tobytes() and again.query_ids == data.query_ids
 
 
-def test_the_ending_tells_the_format_and_what_is_lost_is_said(file: Path, tmp_path: Path, capsys) -> None:
+def test_the_ending_tells_the_format_and_what_is_lost_is_said(
+    file: Path, tmp_path: Path, refused, capsys
+) -> None:
     assert main(["convert", str(file), str(tmp_path / "out.csv.gz"), "--features", "3,7"]) == 0
     assert naming("CSV ids features").search(capsys.readouterr().err)
     again = load_data(tmp_path / "out.csv.gz")
@@ -166,25 +169,23 @@ def test_the_ending_tells_the_format_and_what_is_lost_is_said(file: Path, tmp_pa
     assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 0
     assert naming("SVMlight").search(capsys.readouterr().err)
     (tmp_path / "out.txt").unlink()
-    assert main(["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"]) == 1
-    assert naming(f"{tmp_path / 'out.txt.group'}").search(capsys.readouterr().err)
+    refused(
+        ["convert", str(file), str(tmp_path / "out.txt"), "--to", "xgboost"], f"{tmp_path / 'out.txt.group'}"
+    )
 
 
-def test_columns_are_told_by_options(tmp_path: Path, capsys) -> None:
+def test_columns_are_told_by_options(tmp_path: Path, refused) -> None:
     table = tmp_path / "clicks.csv"
     table.write_text("session,url,clicked,a,b\n1,x,1,2,3\n1,y,0,4,5\n")
     out = tmp_path / "out.txt"
-    assert main(["convert", str(table), str(out)]) == 1
-    assert naming("column query").search(capsys.readouterr().err)
+    refused(["convert", str(table), str(out)], "column query")
     told = ["--qid", "session", "--label", "clicked"]
-    assert main(["convert", str(table), str(out), *told]) == 1
-    assert naming("x url").search(capsys.readouterr().err)
+    refused(["convert", str(table), str(out), *told], "x url")
     assert main(["convert", str(table), str(out), *told, "--ignore", "url"]) == 0
     assert out.read_text() == "1 qid:1 1:2 2:3\n0 qid:1 1:4 2:5\n"
     assert main(["convert", str(table), str(out), *told, "--columns", "b, a", "--force"]) == 0
     assert out.read_text() == "1 qid:1 1:3 2:2\n0 qid:1 1:5 2:4\n"
-    assert main(["convert", str(table), str(out), *told, "--columns", ",", "--force"]) == 1
-    assert naming("--columns").search(capsys.readouterr().err)
+    refused(["convert", str(table), str(out), *told, "--columns", ",", "--force"], "--columns")
 
 
 def test_a_column_of_parts_makes_files_of_them(tmp_path: Path) -> None:
@@ -196,13 +197,109 @@ def test_a_column_of_parts_makes_files_of_them(tmp_path: Path) -> None:
     assert open_dataset(out).folds[0].parts["test"].X.tolist() == [[6]]
 
 
-def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_a_full_disk_leaves_neither_text_nor_sizes(file: Path, tmp_path: Path, monkeypatch, refused) -> None:
     def full(path: Path, pieces: object) -> None:
         raise OutputError(f"{path} could not be written: No space left on device.")
 
     monkeypatch.setattr(dataset_writer, "write_pieces", full)
     (tmp_path / "out").mkdir()
     for ending, key in ((".txt", "lightgbm"), (".csv", "csv")):
-        assert main(["convert", str(file), str(tmp_path / "out" / f"a{ending}"), "--to", key]) == 1
-        assert naming("No space left on device").search(capsys.readouterr().err)
+        refused(
+            ["convert", str(file), str(tmp_path / "out" / f"a{ending}"), "--to", key],
+            "No space left on device",
+        )
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folds of LETOR text in ``Made``, and a run of them in ``out``."""
+    root = tmp_path_factory.mktemp("made")
+    save_folds(root / "Made", 2, n_queries=40, seed=3)
+    options = ["--lambda", "1", "--features", "3", "--out", str(root / "out")]
+    assert main(["run", "--data", str(root / "Made"), *options]) == 0
+    return root
+
+
+@pytest.mark.parametrize("source", ["study.rankstudio", "results.json", "models/fold2.json"])
+def test_the_features_of_a_fold_are_kept(made: Path, tmp_path: Path, source: str) -> None:
+    folds = json.loads((made / "out" / "results.json").read_text())["folds"]
+    chosen = sorted(folds[1]["selected"])
+    file = made / "Made" / "Fold2" / "test.txt"
+    fold = [] if "models" in source else ["--selected-fold", "2"]
+    kept = ["--selected", str(made / "out" / source), *fold]
+    assert main(["convert", str(file), str(tmp_path / "ids.txt"), *kept]) == 0
+    assert main(["convert", str(file), str(tmp_path / "new.txt"), *kept, "--renumber"]) == 0
+    before = load_letor(file).X[:, [i - 1 for i in chosen]]
+    same, new = load_letor(tmp_path / "ids.txt"), load_letor(tmp_path / "new.txt")
+    np.testing.assert_array_equal(same.X[:, [i - 1 for i in chosen]], before)
+    np.testing.assert_array_equal(new.X, before)
+    table = [line.split(",") for line in (tmp_path / "new.features.csv").read_text().splitlines()]
+    assert table[0] == ["id", "name", "original_id"]
+    assert [(int(i), int(old)) for i, _, old in table[1:]] == list(enumerate(chosen, start=1))
+    assert not (tmp_path / "ids.features.csv").exists()
+
+
+@pytest.mark.parametrize("form", ["letor", "csv", "lightgbm"])
+def test_a_folder_has_its_map_and_its_names_when_it_is_opened(made: Path, tmp_path: Path, form: str) -> None:
+    out = tmp_path / "few"
+    command = ["convert", str(made / "Made"), str(out), "--features", "7,3", "--renumber", "--to", form]
+    assert main(command) == 0
+    opened = open_dataset(out)
+    assert opened.feature_ids.tolist() == [1, 2]
+    before = open_dataset(made / "Made")
+    np.testing.assert_array_equal(opened.folds[1].train.X, before.folds[1].train.X[:, [2, 6]])
+    assert "2,feature 7,7" in (out / "features.csv").read_text().lower()
+    if form == "letor":
+        assert opened.feature_names == (before.feature_names[2], before.feature_names[6])
+    assert main(command) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--selected", "out/results.json"], "--selected-fold 1 2"),
+        (["--selected", "out/results.json", "--selected-fold", "7"], "1 2 7 features"),
+        (["--selected", "out/study.rankstudio", "--selected-run", "9"], "--selected-run 1"),
+        (["--selected", "out/models/fold1.json", "--selected-fold", "1"], "--selected-fold results.json"),
+        (["--selected", "out/results.json", "--features", "1"], "--features --selected"),
+        (["--selected-fold", "1"], "--selected-fold"),
+        (["--selected", "nothing.json"], "nothing.json results.json"),
+        (["--selected", "odd.json"], "odd.json results.json"),
+    ],
+)
+def test_what_does_not_say_which_features_is_a_sentence(
+    made: Path, tmp_path: Path, monkeypatch, refused, options: list[str], sentence: str
+) -> None:
+    (made / "odd.json").write_text('{"folds": [{"fold": "one"}, 3]}')
+    monkeypatch.chdir(made)
+    out = tmp_path / "new.txt"
+    refused(["convert", "Made/Fold1/test.txt", str(out), *options], sentence)
+    assert not list(tmp_path.iterdir())
+
+
+def test_judged_documents_are_written(tmp_path: Path, capsys) -> None:
+    qrels, run, out = tmp_path / "judged.txt", tmp_path / "one", tmp_path / "out.csv"
+    qrels.write_text("7 0 a 2\n7 0 b 0\n8 0 c 1\n")
+    run.write_text("7 Q0 b 1 0.5 t\n7 Q0 a 2 0.25 t\n8 Q0 x 1 1 t\n")
+    command = ["convert", "--qrels", str(qrels), "--run", f"bm25={run}", "--run", f"again={run}", str(out)]
+    assert main([*command, "--missing", "zero"]) == 0
+    assert naming("1 documents judgement").search(capsys.readouterr().err)
+    data = load_data(out)
+    assert data.feature_names == ("bm25", "again") and data.y.tolist() == [2, 0, 1]
+    assert data.X.tolist() == [[0.25, 0.25], [0.5, 0.5], [0, 0]]
+    assert data.document_ids == ("a", "b", "c")
+    assert main(command) != 0 and "--force" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--qrels", "q", "out"], "--qrels --run TREC"),
+        (["--qrels", "q", "--run", "b", "out"], "--run"),
+    ],
+)
+def test_what_is_wrong_is_said(options: list[str], sentence: str, capsys, tmp_path: Path) -> None:
+    names = [str(tmp_path / o) if o in ("out", "q") else o for o in options]
+    assert main(["convert", *names]) != 0
+    assert naming(sentence).search(capsys.readouterr().err)

@@ -40,9 +40,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("key", [None, *CONVENTIONS])
-def test_json_is_what_the_function_returns(
-    files: tuple[str, str], key: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_what_the_function_returns(files: tuple[str, str], key: str | None, capsys) -> None:
     assert main(["evaluate", *files, "--json", *([] if key is None else ["--convention", key])]) == 0
     expected = evaluate(LABELS, SCORES, QUERIES, convention=key or "letor4")
     printed = json.loads(capsys.readouterr().out)
@@ -50,9 +48,7 @@ def test_json_is_what_the_function_returns(
     assert list(printed) == list(LETOR_MEASURES)
 
 
-def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(tmp_path: Path, capsys) -> None:
     y, q, s = LABELS, [7, 30, 7, 30, 30, 7], SCORES
     files = _write(tmp_path, list(zip(y, q, s, strict=True)))
     expected = dict(evaluate(y, s, q))
@@ -63,9 +59,7 @@ def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(
         assert "2 queries" in printed.err
 
 
-def test_document_ids_break_ties_as_trec_eval_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_document_ids_break_ties_as_trec_eval_does(tmp_path: Path, capsys) -> None:
     rows = [(1, 1, 0.5), (0, 1, 0.5)]
     command = ["--convention", "trec_eval", "--measures", "MAP", "--json"]
     for ids, expected in [(("b", "a"), 1.0), (("a", "b"), 0.5)]:
@@ -81,9 +75,7 @@ def test_document_ids_break_ties_as_trec_eval_does(
     assert naming("document id").search(printed.err)
 
 
-def test_the_table_has_a_line_a_measure_and_names_the_convention(
-    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_has_a_line_a_measure_and_names_the_convention(files: tuple[str, str], capsys) -> None:
     assert main(["evaluate", *files, "--measures", "ndcg@1,NDCG@2,MAP", "--convention", "ranklib"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("2 queries, 6 documents")
@@ -94,7 +86,7 @@ def test_the_table_has_a_line_a_measure_and_names_the_convention(
     assert [line.split() for line in lines[5:]] == [["NDCG", *figures[:2]], ["MAP", figures[2]]]
 
 
-def test_per_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_per_query(tmp_path: Path, answer, capsys) -> None:
     files = _write(tmp_path, [(1, 7, 1.0), (0, 7, 2.0), (0, 30, 1.0)])
     command = ["evaluate", *files, "--measures", "MAP,Disagreement", "--per-query"]
     assert main(command) == 0
@@ -104,8 +96,7 @@ def test_per_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ["7", "0.5000", "1.0000"],
         ["30", "0.0000", "–"],
     ]
-    assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    assert answer([*command, "--json"]) == {
         "convention": "letor4",
         "average": {"MAP": 0.25, "Disagreement": 1.0},
         "queries": [
@@ -115,9 +106,7 @@ def test_per_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_another_number_of_scores_names_both_files(
-    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_number_of_scores_names_both_files(files: tuple[str, str], capsys) -> None:
     Path(files[1]).write_text("1\n2\n", encoding="utf-8")
     assert main(["evaluate", *files]) == 1
     text = capsys.readouterr().err
@@ -136,9 +125,7 @@ def test_another_number_of_scores_names_both_files(
         (["evaluate", "DATA", "SCORES", "--measures", ","], "--measures"),
     ],
 )
-def test_errors_are_one_sentence(
-    files: tuple[str, str], changed: list[str], text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_sentence(files: tuple[str, str], changed: list[str], text: str, capsys) -> None:
     names = {"DATA": files[0], "SCORES": files[1]}
     assert main([names.get(word, word) for word in changed]) == 1
     printed = capsys.readouterr()
@@ -151,26 +138,21 @@ def test_errors_are_one_sentence(
     ("data", "folder", "convention"),
     [("MQ2008", "Mq2008", "LETOR 4.0"), ("OHSUMED/QueryLevelNorm", "OHSUMED", "LETOR 3.0")],
 )
-def test_letors_own_figures(
-    letor_dir: Path, data: str, folder: str, convention: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention: str, answer, capsys) -> None:
     metrics = letor_dir / "metrics" / folder / "RankBoost"
     part = (metrics / "expected.txt").read_text(encoding="utf-8").split("performance on testing set")[1]
     tables = [line.split() for line in part.splitlines() if line.startswith(("Folds", "Fold5"))][:4]
     printed = dict(zip(tables[0][1:], tables[1][1:], strict=True))
     printed |= dict(zip(tables[2][1:], tables[3][1:], strict=True))
     files = [str(letor_dir / data / "Fold5" / "test.txt"), str(metrics / "Fold5.test.score")]
-    assert main(["evaluate", *files, "--json"]) == 0
-    ours = json.loads(capsys.readouterr().out)
+    ours = answer(["evaluate", *files, "--json"])
     assert {name: f"{value:.4f}" for name, value in ours.items()} == printed
     assert main(["evaluate", *files]) == 0
     assert f"{convention} convention" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("convention", ["trec_eval", "letor4"])
-def test_run_and_evaluate_measure_a_model_alike(
-    convention: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path, answer, capsys) -> None:
     rng = np.random.default_rng(4)
     folder = tmp_path / "Small"
     folder.mkdir()
@@ -190,7 +172,8 @@ def test_run_and_evaluate_measure_a_model_alike(
     assert "greatest grade 3" in capsys.readouterr().out
     model = next((tmp_path / "out" / "models").glob("*.json"))
     command = ["evaluate", str(folder / "test.txt"), "--model", str(model), "--convention", convention]
-    assert main([*command, "--measures", measures, "--greatest-grade", "3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == pytest.approx(results["folds"][0]["test"], abs=1e-15)
+    assert answer([*command, "--measures", measures, "--greatest-grade", "3", "--json"]) == pytest.approx(
+        results["folds"][0]["test"], abs=1e-15
+    )
     assert main([*command, "--measures", "ERR", "--greatest-grade", "0.5"]) == 1
     assert "greatest_grade" in capsys.readouterr().err

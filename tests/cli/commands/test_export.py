@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
 from wording import naming
 
 from rankstudio.cli import main
@@ -18,7 +17,7 @@ def export(place: Path, model: str, out: Path, *options: str, to: str = "ranklib
 
 
 def test_what_is_written_is_tried_on_the_test_part_of_the_models_fold(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, tmp_path: Path, capsys
 ) -> None:
     assert export(place, "fold1", tmp_path / "fold1.txt") == 0
     printed = capsys.readouterr()
@@ -28,7 +27,7 @@ def test_what_is_written_is_tried_on_the_test_part_of_the_models_fold(
     assert naming("RankLib test fold 1 exports data").search(printed.out)
 
 
-def test_as_json_and_on_other_data(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_json_and_on_other_data(place: Path, tmp_path: Path, capsys) -> None:
     test = str(place / "data" / "Fold1" / "test.txt")
     assert export(place, "all", tmp_path / "all.sql", "--data", test, "--json", to="sql") == 0
     printed = json.loads(capsys.readouterr().out)
@@ -46,7 +45,7 @@ def test_as_json_and_on_other_data(place: Path, tmp_path: Path, capsys: pytest.C
 
 
 def test_nothing_is_replaced_without_force_nor_what_stands_beside(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, tmp_path: Path, capsys
 ) -> None:
     (tmp_path / "m-features.json").write_text("mine")
     assert export(place, "fold1", tmp_path / "m.json", to="solr") == 1
@@ -57,9 +56,7 @@ def test_nothing_is_replaced_without_force_nor_what_stands_beside(
     assert "FieldValueFeature" in (tmp_path / "m-features.json").read_text()
 
 
-def test_what_cannot_be_expressed_or_tried_is_said(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_expressed_or_tried_is_said(place: Path, tmp_path: Path, capsys) -> None:
     assert export(place, "fold1", tmp_path / "m.txt", to="lightgbm") == 1
     assert naming("LightGBM").search(capsys.readouterr().err)
     assert not (tmp_path / "m.txt").exists()

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -24,9 +23,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(data: Path, tmp_path: Path, capsys) -> None:
     table, out = tmp_path / "groups.csv", tmp_path / "out"
     table.write_text("feature,group\n1,Body\n4,Body\n5,Title\n2,Title\n")
     run = ["run", "--data", str(data), *OPTIONS]
@@ -43,7 +40,6 @@ def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
     assert (tmp_path / "again" / "results.json").read_bytes() == (out / "results.json").read_bytes()
     assert main([*run, "--groups", "Body: 1 4; Title: 2 5", "--out", str(tmp_path / "text")]) == 0
     assert (tmp_path / "text" / "results.json").read_bytes() == (out / "results.json").read_bytes()
-    capsys.readouterr()
     assert main(["run", str(out / "plan.toml"), "--groups", "", "--json"]) == 0
     assert "groups" not in json.loads(capsys.readouterr().out)["plan"]
 
@@ -58,8 +54,5 @@ def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
         (["--groups", "a: 1, 2", "--features", "5"], "1 4 number"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(
-    data: Path, options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--data", str(data), *OPTIONS, *options]) == 1
-    assert naming(sentence).search(capsys.readouterr().err)
+def test_what_cannot_be_is_one_sentence(data: Path, options: list[str], sentence: str, refused) -> None:
+    refused(["run", "--data", str(data), *OPTIONS, *options], sentence)

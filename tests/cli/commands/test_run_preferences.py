@@ -16,7 +16,7 @@ FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]
 
 
 @pytest.fixture
-def preferences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def preferences(tmp_path: Path, monkeypatch) -> Path:
     """A file of all preferences that the labels of the sample tell, documents by their numbers."""
     monkeypatch.chdir(tmp_path)
     lines = {}
@@ -50,7 +50,7 @@ def test_all_preferences_that_labels_tell_are_those_labels(
 
 
 def test_the_plan_gives_the_same_bits_and_refuses_another_file(
-    preferences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    preferences: Path, tmp_path: Path, refused, capsys
 ) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     lines = preferences.read_text(encoding="utf-8").splitlines()
@@ -64,8 +64,7 @@ def test_the_plan_gives_the_same_bits_and_refuses_another_file(
     assert metrics[0] == metrics[1]
     preferences.write_text(preferences.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     capsys.readouterr()
-    assert main(["run", str(first / "plan.toml")]) == 1
-    assert naming("preferences plan").search(capsys.readouterr().err)
+    refused(["run", str(first / "plan.toml")], "preferences plan")
 
 
 def test_ranksvm_learns_from_them_behind_greedy_rankrls(preferences: Path, tmp_path: Path) -> None:
@@ -84,20 +83,20 @@ def test_ranksvm_learns_from_them_behind_greedy_rankrls(preferences: Path, tmp_p
     ],
 )
 def test_what_learns_from_labels_alone_is_refused(
-    preferences: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+    preferences: Path, capsys, options: list[str], sentence: str
 ) -> None:
     assert main(["run", "--sample", "--preferences", str(preferences), *options]) == 1
     assert naming(sentence).search(" ".join(capsys.readouterr().err.split()))
 
 
-def test_a_query_that_no_part_has_is_named_with_its_line(
-    preferences: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_query_that_no_part_has_is_named_with_its_line(preferences: Path, capsys) -> None:
     preferences.write_text(preferences.read_text(encoding="utf-8") + "\nnowhere,1,2\n", encoding="utf-8")
     assert main(["run", "--sample", "--preferences", str(preferences)]) == 1
     assert naming("nowhere").search(" ".join(capsys.readouterr().err.split()))
 
 
-def test_scores_of_others_learn_from_nothing(preferences: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--sample", "--scores", f"x={preferences}", "--preferences", str(preferences)]) == 1
-    assert naming("--preferences --scores").search(capsys.readouterr().err)
+def test_scores_of_others_learn_from_nothing(preferences: Path, refused) -> None:
+    refused(
+        ["run", "--sample", "--scores", f"x={preferences}", "--preferences", str(preferences)],
+        "--preferences --scores",
+    )

@@ -24,7 +24,7 @@ def scores(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys) -> None:
     study, out = tmp_path / "s.rankstudio", tmp_path / "out"
     given = ["--scores", f"neural net={scores}", "--scores", f"other={scores}"]
     assert main(["run", "--sample", *given, "--study", str(study), "--out", str(out)]) == 0
@@ -44,7 +44,7 @@ def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys: pytest
     assert main(["run", str(out / "neural-net" / "plan.toml"), "--json"]) == 0
 
 
-def test_models_are_runs_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_are_runs_of_the_study(tmp_path: Path, capsys) -> None:
     learned, again = tmp_path / "learned", tmp_path / "again"
     fast = ["--method", "rankrls", "--lambda", "1", "--folds", "1,2"]
     assert main(["run", "--sample", *fast, "--out", str(learned)]) == 0
@@ -80,8 +80,6 @@ def test_models_are_runs_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixt
         (["--scores", "a=b", "--method", "ranksvm"], "--method"),
     ],
 )
-def test_what_is_wrong_is_said(
-    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_what_is_wrong_is_said(options: list[str], sentence: str, capsys, tmp_path: Path) -> None:
     assert main(["run", "--sample", *options, "--out", str(tmp_path / "out")]) != 0
     assert naming(sentence).search(capsys.readouterr().err)

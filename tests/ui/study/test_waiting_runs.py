@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, open_window, settle, slowly
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.main_window import MainWindow
@@ -63,8 +63,8 @@ def test_a_damaged_plan_that_waited_is_left_out(tmp_path: Path) -> None:
     assert settings.waiting == (Plan("sample", "rankrls"),)
 
 
-def test_run_pressed_again_queues_no_twin(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, runner=slowly) as window:
+def test_run_pressed_again_queues_no_twin(opened: Opened, folds: Path) -> None:
+    with opened(folds, runner=slowly) as window:
         for _ in range(3):
             window.commands["run"].trigger()
         assert len(window.runs.records) == 1
@@ -80,7 +80,7 @@ def test_run_pressed_again_queues_no_twin(theme: Theme, tmp_path: Path, folds: P
 
 def test_the_status_bar_takes_back_that_a_run_is_removed(window: MainWindow, questions: list[str]) -> None:
     finish(window)
-    window.sections.results.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit(1)
     said = window.status.text()
     window.commands["undo"].trigger()
     settle(window)

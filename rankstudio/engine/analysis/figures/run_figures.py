@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import nan
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import candidate_map
+from rankstudio.engine.analysis.features.candidate_map import CandidateGroups, candidate_map
 from rankstudio.engine.analysis.figures.captions import values_label
-from rankstudio.engine.analysis.fold_average import average_paths
+from rankstudio.engine.analysis.fold_table import average_paths
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, plain_name
@@ -68,23 +67,16 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None where paths are of a single step, or nothing was validated.
     """
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
-    if not by_combination or max(len(path.steps) for paths in by_combination for path in paths) < 2:
-        return None
-    if name and any(name not in path.validation for paths in by_combination for path in paths):
+    if not _has_curves(by_combination, name):
         return None
     n = len(by_combination)
-    series = []
-    for at, paths in enumerate(by_combination):
-        mean = average_paths(paths)
-        values = mean.validation[name] if name else mean.criterion
-        sign = -1.0 if run.plan.measured_criterion and not name else 1.0
-        label = values_label(run.plan, paths[0].unit.values) or run.plan.title
-        series.append(_line(label, mean.x_values, sign * values.mean, at / (n - 1) if n > 1 else 0.5))
+    places = [at / (n - 1) if n > 1 else 0.5 for at in range(n)]
+    series = [_combination(run, paths, name, at) for paths, at in zip(by_combination, places, strict=True)]
     single = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(single))
     of = _measured(name) if name else tr(run.plan.criterion)
     known = [y for one in series for y in one.y if np.isfinite(y)]
-    wide = not name and bool(known) and min(known) > 0 and max(known) / min(known) >= _DECADES
+    wide = not name and min(known, default=0.0) > 0 and max(known) / min(known) >= _DECADES
     each = tr(", one curve for each {axes}").format(axes=_axes_named(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
@@ -95,6 +87,23 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         tuple(series),
         (Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
     )
+
+
+def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
+    """Return whether some path has several steps, and all have a measure, where one is named."""
+    paths = [path for of_folds in by_combination for path in of_folds]
+    return max((len(path.steps) for path in paths), default=0) > 1 and (
+        not name or all(name in path.validation for path in paths)
+    )
+
+
+def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
+    """Return the curve of a combination, its mean over the folds; a criterion that is a measure as that."""
+    mean = average_paths(paths)
+    values = mean.validation[name] if name else mean.criterion
+    sign = -1.0 if run.plan.measured_criterion and not name else 1.0
+    label = values_label(run.plan, paths[0].unit.values) or run.plan.title
+    return _line(label, mean.x_values, sign * values.mean, order)
 
 
 def _measured(name: str) -> str:
@@ -115,28 +124,28 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     columns = sorted({x for one in figure.series for x in one.x})
     rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
     values = [dict(zip(one.x, one.y, strict=True)) for one in rows]
+    cells = np.array([[row.get(x, nan) for x in columns] for row in values])
+    known = cells[np.isfinite(cells)]
+    if not known.size:
+        return None
     axes = run.plan.axes
     grid = len(axes) == 1
     names = [one.label.partition(" = ")[2] if grid else one.label for one in rows]
-    cells = [[row.get(x, nan) for x in columns] for row in values]
-    known = [v for row in cells for v in row if np.isfinite(v)]
-    if not known:
-        return None
-    best = (max if measure(name).higher_is_better else min)(known)
-    low, high = _color_ends(np.array(known))
+    best = float(known.max() if measure(name).higher_is_better else known.min())
+    row, column = np.argwhere(cells == best)[0].tolist()
+    low, high = _color_ends(known)
     beside = tr(", for each value of {axes}; the outlined cell is the best")
-    marked = next((i, j) for i, row in enumerate(cells) for j, v in enumerate(row) if v == best)
     return MapFigure(
         "map",
         _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),
         _by_size(run, figure.y.title, beside.format(axes=_axes_named(run))),
         tuple(names),
         tuple(f"{x:g}" for x in columns),
-        tuple(map(tuple, cells)),
+        tuple(map(tuple, cells.tolist())),
         axes[0].label if grid else "",
         figure.x.title,
         FigureAxis(figure.y.title, low=low, high=high),
-        marked=(marked,),
+        marked=((row, column),),
         mark_label=tr("best mean: {value}").format(value=f"{best:.4f}".replace("-", "−")),
     )
 

@@ -21,7 +21,7 @@ from rankstudio.engine.data.tabular.recognition import (
     clean_name,
 )
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.support.csv_cells import guarded
+from rankstudio.engine.support.escaping import guarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces, write_text
 

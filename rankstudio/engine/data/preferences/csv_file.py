@@ -19,7 +19,7 @@ from rankstudio.engine.data.file_access import read_beginning, without_ending
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
 from rankstudio.engine.data.source_file import TextLines, line_error, number, quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 _BEGINNING = 1 << 12  # bytes in which a header stands
 _NOWHERE, _ELSEWHERE = -1, -2

@@ -87,11 +87,12 @@ class Protocol:
         if dataset.divided_by == how:
             return dataset
         if dataset.divided_by:
+            text = tr(
+                "protocol: the folds of {name} were created by {divided_by}, expected "
+                "{how}. Open the data again."
+            )
             raise PlanError(
-                tr(
-                    "protocol: the folds of {name} were created by {divided_by}, expected "
-                    "{how}. Open the data again."
-                ).format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
+                text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
         divided = self._outer(dataset, seed)
         if not self.inner:

@@ -17,8 +17,7 @@ from rankstudio.engine.data.preferences.preferences import (
     summarise_preferences,
 )
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.experiment.plan.plan import Plan, named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 
@@ -33,11 +32,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
     """
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
-        raise DatasetError(
-            tr("{file}: the preferences have changed since the plan was made. Add the file again.").format(
-                file=file.path
-            )
-        )
+        text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
+        raise DatasetError(text.format(file=file.path))
     return file
 
 

@@ -19,8 +19,7 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 from rankstudio.engine.export.figures import ticks
-from rankstudio.engine.export.figures.palette import MARKERS
-from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.style import MARKERS, FigureStyle
 from rankstudio.engine.export.figures.values import FigureAxis
 from rankstudio.engine.support.escaping import one_line
 from rankstudio.engine.support.resources import resource
@@ -285,7 +284,7 @@ class FigurePage:
         return (value - low) / (high - low)
 
     def _clear(self, places: Sequence[float], texts: Sequence[str], *, across: bool) -> bool:
-        """Tell whether texts in the middle of places stand clear of each other."""
+        """Return whether texts in the middle of places stand clear of each other."""
         em = self.style.em
         half = [(self.width(text) if across else em) / 2 for text in texts]
         least = (_APART if across else 0.2) * em

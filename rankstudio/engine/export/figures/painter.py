@@ -1,4 +1,4 @@
-"""Figures as PDF, SVG and PNG, painted by matplotlib.
+"""Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
 Nothing of the clock, the machine, the user's settings or the version of a library is in a file: the same
 figure is the same bytes. Texts are texts: a PDF embeds the part of the font that it needs as TrueType, as
@@ -9,20 +9,40 @@ aloud. Outlines in their place would look the same on every screen, but say noth
 from __future__ import annotations
 
 import io
+import itertools
+import math
+import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import isfinite, nan
 
+import numpy as np
 from matplotlib import style as looks
+from matplotlib.artist import Artist
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Paper
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.transforms import Bbox, ScaledTranslation
 
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.figures.curves import curves_paper
-from rankstudio.engine.export.figures.maps import map_paper
-from rankstudio.engine.export.figures.rows import rows_paper
-from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.engine.export.figures.values import CurvesFigure, Figure, MapFigure
+from rankstudio.engine.export.figures import ticks
+from rankstudio.engine.export.figures.page import FigurePage, Look, Ticks, known_range, value_range
+from rankstudio.engine.export.figures.style import DASHES, FigureStyle, on_ground
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    MapFigure,
+    RowHistograms,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import clean_text
 
@@ -101,3 +121,541 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     if isinstance(figure, CurvesFigure):
         return curves_paper(figure, style)
     return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)
+
+
+_MOST_NAMED = 7  # series of a family; of more the legend is a strip of colours with its two ends
+_LOOKS = 7
+_NEUTRAL = "#6b7280"
+_LEVELS = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))  # dashes of values to compare with, in sizes of the text
+_LINE, _LEVEL, _RING = 0.17, 0.12, 0.13  # widths of lines, in sizes of the text
+
+
+def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
+    """Return a figure of series on paper."""
+    page = FigurePage(style)
+    (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
+    page.show_x_axis(figure.x, x_low, x_high, known_range(figure.x, _x_values(figure)))
+    page.show_y_axis(figure.y, y_low, y_high)
+    page.show_line("left")
+    page.show_grid("y")
+    thin: Look = {"color": style.line, "linewidth": 0.09 * style.em}
+    if y_low < 0 < y_high and not figure.y.logarithmic:
+        page.area.axhline(0.0, **thin)
+    if figure.square:
+        page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin)
+    levels = _levels(page, figure)
+    for at, one in enumerate(figure.series):
+        bearer = _SeriesPainter(page, figure, one, at).paint()
+        if one.label and _named(figure, one):
+            page.entries.append((bearer, one.label))
+    _name_family(page, figure)
+    page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
+    _paint_marks(page, figure)
+    if figure.bands:
+        page.entries.append((Patch(color=style.text, alpha=0.18, linewidth=0), figure.bands))
+    return page.finish(lambda wide: _curves_height(figure, style, wide))
+
+
+def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> float:
+    """Return how high the area is by how wide the figure is, in sizes of its text."""
+    if figure.square:
+        return min(width, 40 * style.em)
+    wide = style.width / style.em
+    return style.width * (0.56 if wide < 36 else 0.42 if wide < 50 else 0.34)
+
+
+def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return what the axes show."""
+    xs = _x_values(figure)
+    ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
+    ys += [level.value for level in figure.levels if not level.vertical]
+    filled = any(one.kind in ("area", "bars") for one in figure.series) and not figure.y.logarithmic
+    if filled:
+        ys.append(0.0)
+    if figure.square:
+        both = value_range(figure.x, xs + ys, 0.03)
+        return both, both
+    bars = [one for one in figure.series if one.kind == "bars" and len(one.x) > 1]
+    half = max((_bar_width(one) / 2 for one in bars), default=0.0)
+    xs += [end + side * half for one in bars for end in (one.x[0], one.x[-1]) for side in (-1, 1)]
+    y_low, y_high = value_range(figure.y, ys, 0.05)
+    grounded = filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
+    return value_range(figure.x, xs, 0.02), (0.0 if grounded else y_low, y_high)
+
+
+def _x_values(figure: CurvesFigure) -> list[float]:
+    xs = [v for one in figure.series for v in one.x] + [m.x for m in figure.marks]
+    return xs + [level.value for level in figure.levels if level.vertical]
+
+
+def _bar_width(one: Series) -> float:
+    return min((b - a for a, b in itertools.pairwise(one.x)), default=1.0)
+
+
+class _SeriesPainter:
+    """Paints one of the series of a figure.
+
+    Parameters
+    ----------
+    page : FigurePage
+    figure : CurvesFigure
+    one : Series
+    at : int
+        Its number in the figure, from 0.
+    """
+
+    def __init__(self, page: FigurePage, figure: CurvesFigure, one: Series, at: int) -> None:
+        self._page, self._area, self._style = page, page.area, page.style
+        self._figure, self._one, self._at = figure, one, at
+        self._of_few = len(figure.series) <= (_LOOKS if page.style.print else 4)
+        self._number = one.number if one.order is None else at
+        self._color = page.style.line if one.kind == "steps" else page.style.series(one.number, one.order)
+
+    def paint(self) -> Artist | tuple[Artist, ...]:
+        """Paint the series, and return what bears its name."""
+        one = self._one
+        x, y = _shown(one.x, self._figure.x), _shown(one.y, self._figure.y)
+        if one.kind == "bars":
+            return self._bars(x, y)
+        areas = [*self._interval(x), *self._ground(x, y)]
+        line = self._line(x, y)
+        return (*areas[:1], line) if areas else line
+
+    def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
+        wide = 0.92 * _bar_width(self._one)
+        self._area.bar(x, y, wide, color=self._color, linewidth=0)
+        return Patch(color=self._color, linewidth=0)
+
+    def _interval(self, x: Sequence[float]) -> list[Artist]:
+        """Paint the intervals: a band around a line, whiskers around points and lone ones."""
+        one = self._one
+        low, high = _shown(one.low, self._figure.y), _shown(one.high, self._figure.y)
+        color = self._style.series(one.number, one.order)
+        known = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
+        if one.kind == "points" or len(known) == 1:
+            for at, *around in known:
+                self._area.plot([at, at], around, color=color, linewidth=_LEVEL * self._style.em)
+            return []
+        if not known:
+            return []
+        middle, below, above = zip(*known, strict=True)
+        return [self._area.fill_between(middle, below, above, color=color, alpha=0.14, linewidth=0)]
+
+    def _ground(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
+        """Paint what lies below an area."""
+        if self._one.kind != "area":
+            return []
+        return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
+
+    def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
+        """Paint the line with its markers: in print some, spaced; always those of points and of lone ones."""
+        one, em = self._one, self._style.em
+        dots: Look = {"marker": "None"} if one.kind in ("steps", "area") else self._marker()
+        if one.kind == "points":
+            return self._area.plot(x, y, linestyle="None", **dots)[0]
+        lone = [
+            at
+            for at, here in enumerate(y)
+            if isfinite(here) and not any(isfinite(y[i]) for i in (at - 1, at + 1) if 0 <= i < len(y))
+        ]
+        if lone and one.kind == "line":
+            self._area.plot([x[at] for at in lone], [y[at] for at in lone], linestyle="None", **dots)
+        named = one.order is None or len(self._figure.series) <= _LOOKS
+        if not (self._style.print and named):
+            dots = {"marker": "None"}
+        apart, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
+        thick = _LINE * em * (1.0 if one.order is None or self._of_few else 0.8)
+        look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
+        style = "steps-post" if one.kind == "steps" else "default"
+        return self._area.plot(x, y, drawstyle=style, markevery=(first, apart), **look, **dots)[0]
+
+    def _marker(self) -> Look:
+        return self._page.marker(self._number, self._color, 0.64)
+
+    def _dashes(self) -> tuple[float, ...]:
+        """Return strokes and gaps; lines of an order have some only where they are few."""
+        if self._one.dashes is not None:
+            return self._one.dashes
+        if self._one.kind == "steps" or (self._one.order is not None and not self._of_few):
+            return ()
+        return DASHES[self._number % len(DASHES)]
+
+
+def _shown(values: Sequence[float], axis: FigureAxis) -> list[float]:
+    """Return values with a gap for each that an axis cannot show."""
+    return [v if isfinite(v) and (v > 0 or not axis.logarithmic) else float("nan") for v in values]
+
+
+def _levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
+    """Paint values to compare with, and return what bears their names."""
+    found: list[Artist] = []
+    for at, level in enumerate(figure.levels):
+        dashes = tuple(length / _LEVEL for length in _LEVELS[at % len(_LEVELS)])
+        color = page.style.text if page.style.print else _NEUTRAL
+        look: Look = {"color": color, "linewidth": _LEVEL * page.style.em, "linestyle": (0, dashes)}
+        axis = figure.x if level.vertical else figure.y
+        if isfinite(level.value) and (level.value > 0 or not axis.logarithmic):
+            (page.area.axvline if level.vertical else page.area.axhline)(level.value, **look)
+        found.append(Line2D([], [], **look))
+    return found
+
+
+def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
+    """Paint rings around points that stand out, each of another size."""
+    em = page.style.em
+    look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
+    look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING * em}
+    for at, mark in enumerate(figure.marks):
+        page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * at) * em, zorder=3, **look)
+        small = Line2D([], [], markersize=(0.84 + 0.24 * min(at, 1)) * em, **look)
+        page.entries.append((small, mark.label))
+
+
+def _named(figure: CurvesFigure, one: Series) -> bool:
+    """Return whether a series has an entry of its own in the legend."""
+    family = sum(other.order is not None for other in figure.series)
+    alone = len(figure.series) == 1 and not figure.levels and not figure.marks
+    return not alone and (one.order is None or family <= _MOST_NAMED)
+
+
+def _name_family(page: FigurePage, figure: CurvesFigure) -> None:
+    """Have the colours of a large family in the legend, from its first name to its last."""
+    family = [one for one in figure.series if one.order is not None]
+    if len(family) > _MOST_NAMED:
+        ends = sorted(family, key=lambda one: one.order or 0.0)
+        colors = tuple(Patch(color=page.style.ordered(one.order or 0.0), linewidth=0) for one in ends)
+        label = f"{ends[0].label} … {ends[-1].label}"
+        page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
+
+
+ROW = 1.55
+"""Height of a row, in sizes of the text."""
+
+_MOST_NAMES = 0.5  # of the width
+_HILLY = 2.3  # times as high is a row with a histogram
+_HILL, _FOOT = 0.86, 0.42  # of its height: the highest bin, and where it stands below the middle
+_BAR = 1.05 / ROW  # height of the bars of a row
+_ID = re.compile(r" \(\d{1,9}\)$")
+
+
+def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
+    """Return a figure of rows on paper."""
+    page, n = FigurePage(style), len(figure.rows)
+    low, high = _limits(figure)
+    page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _values(figure)))
+    page.show_grid("x")
+    page.area.set_ylim(max(1, n) - 0.5, -0.5)
+    name_rows(page, figure.rows, range(n))
+    if (figure.bars or figure.zero) and low <= 0.0 <= high:
+        page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
+    if figure.histograms is not None:
+        _paint_histograms(page, figure, figure.histograms)
+    for place, one in enumerate(figure.series):
+        if figure.bars:
+            _paint_bars(page, figure, one, place)
+        else:
+            _paint_points(page, figure, one)
+    if not figure.bars:
+        for at in figure.strong:
+            page.area.axhspan(at - 0.45, at + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+    if figure.strong and figure.strong_label:
+        color, opacity = (figure.series[0].number, 1.0) if figure.bars else (0, 0.12)
+        page.entries.append(
+            (Patch(color=style.category(color), alpha=opacity, linewidth=0), figure.strong_label)
+        )
+    tall = ROW * style.em * (_HILLY if figure.histograms is not None else 1.0)
+    return page.finish(lambda _: tall * max(1, n))
+
+
+def name_rows(page: FigurePage, names: tuple[str, ...], shown: range, spare: float = 0.0) -> None:
+    """Write names at the left of rows, cut where they are too long; the id at the end of one stays.
+
+    Parameters
+    ----------
+    page : FigurePage
+    names : tuple of str
+    shown : range
+        The rows that are named.
+    spare : float
+        Room that nothing else needs, where that is more than the usual.
+    """
+    most = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
+    page.area.set_yticks(shown, [_cut(page, names[at], most) for at in shown])
+    page.area.tick_params(axis="y", labelcolor=page.style.text)
+
+
+def _cut(page: FigurePage, name: str, room: float) -> str:
+    found = _ID.search(name)
+    tail = found[0] if found and page.width(name) > room else ""
+    return page.elided(name[: len(name) - len(tail)], room - page.width(tail)) + tail
+
+
+def _limits(figure: RowsFigure) -> tuple[float, float]:
+    """Return what the axis of the values shows."""
+    values = _values(figure)
+    low, high = value_range(figure.axis, values, 0.04)
+    grounded = figure.bars and not figure.axis.logarithmic
+    below = any(isfinite(v) and v < 0 for v in values)
+    return (0.0 if grounded and not below else low), high
+
+
+def _values(figure: RowsFigure) -> list[float]:
+    values = [v for one in figure.series for v in (*one.values, *one.low, *one.high)]
+    values += figure.histograms.edges if figure.histograms is not None else ()
+    return values + ([0.0] if figure.bars or figure.zero else [])
+
+
+def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int) -> None:
+    """Paint the bars of a series, which share the height of a row with those of the others."""
+    style, high = page.style, _BAR / len(figure.series)
+    pale = "#b4b4b4" if style.print else "#a9b6c9"
+    colors = [
+        pale if figure.strong and at not in figure.strong else style.category(number)
+        for at, number in enumerate(figure.numbers or (one.number,) * len(figure.rows))
+    ]
+    middles = [at - _BAR / 2 + (place + 0.5) * high for at in range(len(figure.rows))]
+    lengths = [value if isfinite(value) else nan for value in one.values]
+    page.area.barh(middles, lengths, high, color=colors, linewidth=0)
+    if len(figure.series) > 1:
+        page.entries.append((Patch(color=style.category(one.number), linewidth=0), one.label))
+
+
+def _paint_points(page: FigurePage, figure: RowsFigure, one: RowSeries) -> None:
+    """Paint the points of a series over their intervals, lower where a histogram is behind them."""
+    style = page.style
+    foot = _FOOT if figure.histograms is not None else 0.0
+    for at, value in enumerate(one.values):
+        number = figure.numbers[at] if figure.numbers else one.number
+        color, middle = style.category(number), at + foot
+        if one.low and isfinite(one.low[at]) and isfinite(one.high[at]):
+            ends = [one.low[at], one.high[at]]
+            page.area.plot(ends, [middle, middle], color=color, linewidth=0.16 * style.em)
+        look = page.marker(number, color, 0.72)
+        page.area.plot([value], [middle], linestyle="None", clip_on=False, zorder=3, **look)
+    if len(figure.series) > 1:
+        look = page.marker(one.number, style.category(one.number), 0.72)
+        page.entries.append((Line2D([], [], linestyle="None", **look), one.label))
+
+
+def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
+    """Paint the histogram of each row, as high as the row where it is highest."""
+    for at, shares in enumerate(histograms.shares):
+        highest = max(shares, default=0.0)
+        if highest > 0:
+            color = page.style.category(figure.numbers[at] if figure.numbers else at)
+            heights, foot = [at + _FOOT - _HILL * share / highest for share in shares], at + _FOOT
+            look: Look = {"edges": histograms.edges, "baseline": foot}
+            page.area.stairs(heights, **look, fill=True, color=color, alpha=0.2, linewidth=0)
+            page.area.stairs(heights, **look, color=color, linewidth=0.08 * page.style.em)
+
+
+_SHADES = 256
+_LEAST_BAR, _MOST_BAR = 8.0, 22.0  # sizes of the text
+_WIDEST_CELL, _USUAL_CELL = 9.0, 1.6
+_LEAST_ROW, _USUAL_ROWS, _MOST_ROWS = 1.2, 62.0, 85.0  # of the text: a page of 8 points has 85
+_BESIDE = 4.8  # what the bar of colours takes, with its title and without its numbers
+_OVERLAP = 0.2  # of a cell
+
+
+def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
+    """Return a map on paper."""
+    figure = _named_to_fit(figure, style)
+    page, n_columns = FigurePage(style), len(figure.columns)
+    cells = _paint_cells(page, figure)
+    _paint_values(page, figure)
+    _paint_marked(page, figure)
+    _name_groups(page, figure)
+    numbers = max((page.width(text) for _, text in _bar_ticks(figure)), default=0.0)
+    spare = style.width - (_BESIDE + n_columns * _USUAL_CELL) * style.em - numbers
+    page.fitters.append(lambda _, high: name_rows(page, figure.rows, _named_rows(page, figure, high), spare))
+    page.fitters.append(lambda wide, _: _name_columns(page, figure, wide / max(1, n_columns)))
+    page.name_columns(figure.column_title)
+    page.name_rows(figure.row_title)
+    _paint_bar(page, figure, cells)
+    return page.finish(lambda _: _map_height(figure, style), _WIDEST_CELL * style.em * max(1, n_columns))
+
+
+def _named_to_fit(figure: MapFigure, style: FigureStyle) -> MapFigure:
+    """Return a map whose rows have their names where there is room for each, else what stands for them."""
+    room = (style.height or _MOST_ROWS * style.em) - 4.2 * style.em
+    if not figure.short_rows or len(figure.rows) * _LEAST_ROW * style.em <= room:
+        return figure
+    return replace(figure, rows=figure.short_rows, row_title=figure.short_title)
+
+
+def _map_height(figure: MapFigure, style: FigureStyle) -> float:
+    """Return how high rows are: as their names ask for, or less where these have an order and are many."""
+    n = max(1, len(figure.rows))
+    usual = (2.0 if figure.written else ROW) * style.em
+    if figure.short_rows and not figure.row_title:
+        return n * max(min(usual, _USUAL_ROWS * style.em / n), _LEAST_ROW * style.em)
+    return n * (min(usual, 0.62 * style.width / n) if figure.row_title else usual)
+
+
+def color_range(figure: MapFigure) -> tuple[float, float]:
+    """Return the values of the first and of the last colour."""
+    known = [v for row in figure.values for v in row if isfinite(v)]
+    low = figure.color.low if figure.color.low is not None else min(known, default=0.0)
+    high = figure.color.high if figure.color.high is not None else max(known, default=1.0)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
+    """Paint the cells, their middles at whole numbers: with gaps where values are in them, else overlapping.
+
+    Each reaches under its neighbours at the right and below, which are painted later: readers of PDF and SVG
+    show the ground between areas that merely meet.
+    """
+    style, (low, high) = page.style, color_range(figure)
+    shades = [style.heat(at / (_SHADES - 1), first_dark=figure.first_dark) for at in range(_SHADES)]
+    colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
+    n_rows, n_columns = len(figure.rows), len(figure.columns)
+    over = 0.0 if figure.written else _OVERLAP
+    corners = np.array([[-0.5, -0.5], [0.5 + over, -0.5], [0.5 + over, 0.5 + over], [-0.5, 0.5 + over]])
+    middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
+    outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
+    cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
+    cells.set_array(np.ma.masked_invalid(np.array(figure.values, dtype=float).ravel()))
+    cells.set_clim(low, high)
+    if figure.written:
+        cells.set(edgecolor="#ffffff", linewidth=0.12 * style.em)
+    page.area.add_collection(cells)
+    page.area.set(xlim=(-0.5, max(1, n_columns) - 0.5), ylim=(max(1, n_rows) - 0.5, -0.5))
+    if style.print:
+        page.area.spines[:].set(visible=True, color=style.faint, linewidth=0.08 * style.em)
+    return cells
+
+
+def _paint_values(page: FigurePage, figure: MapFigure) -> None:
+    """Write the values into the cells, where there is room for all of them."""
+    if not figure.written:
+        return
+    style, (low, high) = page.style, color_range(figure)
+    known = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
+    written = []
+    for row, column, value in known:
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        color = on_ground(style.heat(share, first_dark=figure.first_dark))
+        text = _value_text(figure, value)
+        look: Look = {"ha": "center", "va": "center_baseline", "color": color}
+        written.append(page.area.text(column, row, text, **look))
+    widest = max((page.width(_value_text(figure, value)) for _, _, value in known), default=0.0)
+
+    def fit(wide: float, high: float) -> None:
+        broad = widest + 0.4 * style.em <= wide / len(figure.columns)
+        for text in written:
+            text.set_visible(broad and high / len(figure.rows) >= 1.2 * style.em)
+
+    page.fitters.append(fit)
+
+
+def _value_text(figure: MapFigure, value: float) -> str:
+    text = f"{value:.{figure.decimals}f}"
+    return (text if text.strip("-0.") else text.lstrip("-")).replace("-", "−")
+
+
+def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
+    """Paint outlines of the cells that stand out."""
+    em = page.style.em
+    outlines = []
+    for row, column in figure.marked:
+        for color, thick in (("#ffffff", 0.4), ("#000000", 0.2)):
+            around = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
+            outlines.append((page.area.add_patch(around), thick))
+
+    def fit(wide: float, _: float) -> None:
+        thin = 0.6 if wide / max(1, len(figure.columns)) < 1.2 * em else 1.0
+        for around, thick in outlines:
+            around.set_linewidth(thick * thin * em)
+
+    page.fitters.append(fit)
+    if figure.marked and figure.mark_label:
+        sample = Rectangle((0, 0), 1, 1, fill=False, edgecolor="#000000", linewidth=0.2 * em)
+        page.entries.append((sample, figure.mark_label))
+
+
+def _name_groups(page: FigurePage, figure: MapFigure) -> None:
+    """Write the names of groups of columns over lines that hold them together."""
+    em, first = page.style.em, 0
+    above = page.area.get_xaxis_transform() + ScaledTranslation(0, 0.25 * em / 72, page.paper.dpi_scale_trans)
+    line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
+    look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
+    written = []
+    for name, n in figure.groups:
+        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=above, **line)
+        written.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=above, **look))
+        first += n
+
+    def fit(wide: float, _: float) -> None:
+        for text, (name, n) in zip(written, figure.groups, strict=True):
+            text.set_text(page.elided(name, n * wide / len(figure.columns) - 0.4 * em))
+
+    page.fitters.append(fit)
+
+
+def _named_rows(page: FigurePage, figure: MapFigure, high: float) -> range:
+    """Return the rows whose names are written: every so many of those that have an order and stand close."""
+    n = len(figure.rows)
+    every = max(1, math.ceil(1.15 * page.style.em * n / high)) if figure.row_title else 1
+    return range(0, n, every)
+
+
+def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
+    """Write the names of columns: all, or round numbers or every so many of close ones."""
+    widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
+    apart = max(1, math.ceil(widest / cell))
+    numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
+    shown: Sequence[int] = range(0, len(numbers), apart)
+    if apart > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        found = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / apart)]
+        inner = [v for v in found[1:-1] if min(v - found[0], found[-1] - v) >= apart]
+        shown = [v - numbers[0] for v in (found[0], *inner, found[-1])]
+    page.area.set_xticks(shown, [page.elided(figure.columns[at], cell * apart) for at in shown])
+
+
+def _bar_ticks(figure: MapFigure) -> Ticks:
+    """Return values of the bar and what stands beside them; its ends say where values lie beyond."""
+    if figure.ends:
+        return figure.ends
+    low, high = color_range(figure)
+    known = [v for row in figure.values for v in row if isfinite(v)]
+    if figure.color.whole:
+        values = ticks.integer_ticks(low, high, 5)
+        texts = [f"{v:,.0f}" for v in values]
+    else:
+        values = ticks.nice_ticks(low, high, 5, ticks.DECIMAL_STEPS)
+        texts = ticks.tick_labels(values)
+    said = list(zip(values, texts, strict=True))
+    if said and min(known, default=low) < low:
+        said[0] = low, f"≤ {said[0][1]}"
+    if said and max(known, default=high) > high:
+        said[-1] = high, f"≥ {said[-1][1]}"
+    return said
+
+
+def _paint_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
+    """Paint the bar of colours with its numbers and what they measure; the first of ranks is at its top."""
+    em, style = page.style.em, page.style
+    bar = page.area.inset_axes((0, 0, 1, 1))
+    colors = page.paper.colorbar(cells, cax=bar)
+    colors.outline.set_visible(False)
+    assert colors.solids is not None  # there are none of a map of lines alone
+    colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)  # no seams, and no picture
+    said = _bar_ticks(figure)
+    bar.set_yticks([value for value, _ in said], [text for _, text in said])
+    bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
+    if figure.first_dark:
+        bar.invert_yaxis()
+
+    def place(length: float) -> Bbox:
+        """Return where the bar is on the paper: beside the area, from its top."""
+        area, (across, up) = page.area.get_position(), 72 * page.paper.get_size_inches()
+        return Bbox.from_bounds(area.x1 + em / across, area.y1 - length / up, em / across, length / up)
+
+    def fit(_: float, high: float) -> None:
+        length = min(max(high, _LEAST_BAR * em), _MOST_BAR * em)
+        bar.set_axes_locator(lambda *_: place(length))
+        title = page.wrapped(figure.color.text, length)
+        bar.set_ylabel(title, color=style.text, labelpad=0.5 * em)
+
+    page.fitters.append(fit)

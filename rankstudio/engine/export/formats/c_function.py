@@ -6,10 +6,9 @@ import shutil
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.formats.trial import Trial
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import Node, ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
@@ -49,7 +48,7 @@ def write(function: ScoreFunction) -> Files:
         body = [f"    s += {weight!r} * x[{n}];" for n, weight in enumerate(function.weights)]
     for number, tree in enumerate(function.trees):
         lines += ["", f"static double tree{number}(const double *x)", "{"]
-        lines += [*_branches(nested(tree.splits, tree.leaves, tree.root), "    "), "}"]
+        lines += [*_branches(tree.nested(), "    "), "}"]
         body.append(f"    s += tree{number}(x);")
     lines += ["", f"double {function.name}(const double *x)", "{", "    double s = 0.0;"]
     lines += ["    (void)x;", *body, "    return s;", "}"]

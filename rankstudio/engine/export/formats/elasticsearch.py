@@ -12,8 +12,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats import ranklib
-from rankstudio.engine.export.formats.evaluation import weighted_sum
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import (
     ModelInput,
     ScoreFunction,
@@ -33,7 +33,7 @@ def write(function: ScoreFunction) -> Files:
 
     Trees are RankLib's, which knows a feature by its place in the feature set, from 1.
     """
-    names = [given.identifier for given in function.inputs]
+    names = list(function.columns)
     if function.linear:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
@@ -42,8 +42,8 @@ def write(function: ScoreFunction) -> Files:
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     features = [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
     return {
-        "": _json({"model": model}),
-        FEATURES: _json({"featureset": {"name": function.name, "features": features}}),
+        "": json_bytes({"model": model}),
+        FEATURES: json_bytes({"featureset": {"name": function.name, "features": features}}),
     }
 
 
@@ -72,14 +72,10 @@ def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFu
     return (shifted(function, [2.0 ** math.frexp(-low)[1] if low < 0 else 0.0 for low in ranges.low]),)
 
 
-def _json(values: Any) -> bytes:
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-
-
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the plug-in does, in floats."""
     model = json.loads(files[""])["model"]["model"]
-    columns = {given.identifier: column for column, given in enumerate(function.inputs)}
+    columns = function.columns
     features = json.loads(files[FEATURES])["featureset"]["features"]
     order = [columns[f["name"]] for f in features]
     X = np.array(documents.X, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -154,3 +155,8 @@ class ModelFormat:
                     place.unlink(missing_ok=True)
             raise
         return list(paths.values())
+
+
+def json_bytes(values: Any) -> bytes:
+    """Return what a file of JSON holds."""
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()

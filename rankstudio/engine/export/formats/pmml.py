@@ -9,9 +9,9 @@ import numpy as np
 
 from rankstudio import __version__
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
+from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
+from rankstudio.engine.export.score_function import Node, ScoreFunction, ScoreTree
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text
 
@@ -52,7 +52,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Say which fields a model asks for, and what it gives."""
+    """Write which fields a model asks for, and what it gives."""
     schema = SubElement(model, "MiningSchema")
     for given in function.inputs:
         SubElement(schema, "MiningField", name=given.identifier, usageType="active")
@@ -65,10 +65,10 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     schema = SubElement(model, "MiningSchema")
     for column in sorted({split[0] for split in tree.splits}):
         SubElement(schema, "MiningField", name=function.inputs[column].identifier)
-    names = [given.identifier for given in function.inputs]
+    names = list(function.columns)
     top = SubElement(model, "Node")
     SubElement(top, "True")
-    _grow(top, nested(tree.splits, tree.leaves, tree.root), names)
+    _grow(top, tree.nested(), names)
 
 
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
@@ -86,7 +86,7 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the document, in doubles."""
     root = ElementTree.fromstring(files[""])
-    columns = {given.identifier: column for column, given in enumerate(function.inputs)}
+    columns = function.columns
     table = root.find(f".//{{{_SPACE}}}RegressionTable")
     if table is not None:
         terms = [(columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table]

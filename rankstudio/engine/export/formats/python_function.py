@@ -12,7 +12,7 @@ from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
-_SCRIPT = Path(__file__).parent.with_name("module_trial.py")
+_SCRIPT = Path(__file__).parent.with_name("trial_script.py")
 _BYTES, _BYTES_PER_VALUE = 2 * 10**9, 200  # of addresses: Python's own, and a value in a document
 
 _SUM = '''
@@ -84,8 +84,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as trial:
         names = (trial.path(name) for name in written)
-        limits = (str(int(function.scaled)), str(int(SECONDS)), str(needed))
-        return trial.scores([sys.executable, "-I", "-S", str(_SCRIPT), *names, *limits], documents.X)
+        asked = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
+        return trial.scores([sys.executable, "-I", "-S", str(_SCRIPT), *asked], documents.X)
 
 
 FORMAT = ModelFormat(

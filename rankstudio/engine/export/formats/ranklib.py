@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
+from rankstudio.engine.export.score_function import Node, ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
@@ -34,7 +34,7 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     lines = [_TREES, *about, f"## No. of trees = {len(function.trees)}", "", "<ensemble>"]
     for number, tree in enumerate(function.trees, start=1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
-        lines += _split(nested(tree.splits, tree.leaves, tree.root), numbers, "", "\t\t")
+        lines += _split(tree.nested(), numbers, "", "\t\t")
         lines.append("\t</tree>")
     return "\n".join([*lines, "</ensemble>"]) + "\n"
 

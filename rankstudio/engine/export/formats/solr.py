@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import Node, nested, tree_sum, weighted_sum
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
+from rankstudio.engine.export.score_function import ModelInput, Node, ScoreFunction, ValueRanges, centred
 from rankstudio.engine.language import translatable
 
 FEATURES = "-features.json"
@@ -21,15 +21,12 @@ _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``PUT …/schema/model-store``, and its features, for ``…/feature-store``."""
-    names = [given.identifier for given in function.inputs]
+    names = list(function.columns)
     parameters: dict[str, Any]
     if function.linear:
         kind, parameters = "LinearModel", {"weights": dict(zip(names, function.weights, strict=True))}
     else:
-        trees = [
-            {"weight": "1", "root": _root(nested(tree.splits, tree.leaves, tree.root), names)}
-            for tree in function.trees
-        ]
+        trees = [{"weight": "1", "root": _root(tree.nested(), names)} for tree in function.trees]
         kind, parameters = "MultipleAdditiveTreesModel", {"trees": trees}
     model = {
         "class": f"{_PACKAGE}.model.{kind}",
@@ -47,7 +44,7 @@ def write(function: ScoreFunction) -> Files:
         }
         for name in names
     ]
-    return {"": _json(model), FEATURES: _json(features)}
+    return {"": json_bytes(model), FEATURES: json_bytes(features)}
 
 
 def _feature(given: ModelInput) -> dict[str, Any]:
@@ -80,14 +77,10 @@ def _threshold(value: float) -> str:
     return str(next((number for number in near if number + _SLACK == wanted), found))
 
 
-def _json(values: Any) -> bytes:
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-
-
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does: in floats, every threshold raised by a millionth."""
     model = json.loads(files[""])
-    columns = {given.identifier: column for column, given in enumerate(function.inputs)}
+    columns = function.columns
     if "weights" in model["params"]:
         weights = model["params"]["weights"]
         terms = [(columns[f["name"]], float(weights[f["name"]])) for f in model["features"]]

@@ -9,9 +9,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import Node, ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
@@ -22,7 +21,7 @@ def write(function: ScoreFunction) -> Files:
     if function.linear:
         terms = [f"+ {_number(w)} * {n}" for n, w in zip(names, function.weights, strict=True)]
     else:
-        terms = [f"+ {_case(nested(t.splits, t.leaves, t.root), names)}" for t in function.trees]
+        terms = [f"+ {_case(t.nested(), names)}" for t in function.trees]
     lines = [
         f"-- {comment_text(function.about, 'sql')}",
         *(f"-- {i.identifier}: feature {i.id}, {comment_text(i.name, 'sql')}" for i in function.inputs),

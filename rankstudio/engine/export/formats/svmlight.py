@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import weighted_sum
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
+from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, centred, shifted
 from rankstudio.engine.language import translatable
 

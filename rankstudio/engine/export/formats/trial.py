@@ -1,18 +1,19 @@
-"""Written code tried in a scratch folder by processes of its own, which may take so long and no longer."""
+"""How written models are read back: formulas evaluated here, code run by processes of its own."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.score_function import Node
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
@@ -20,6 +21,39 @@ SECONDS = 300.0
 """On the clock, for each process."""
 
 _SHOWN = 500  # characters of what a compiler says
+
+
+def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
+    """Return sums of weight times column, one term after the other."""
+    total = np.zeros(X.shape[0], dtype=dtype)
+    values = X.astype(dtype)
+    for column, weight in weights:
+        total = total + dtype(weight) * values[:, column]
+    return total
+
+
+def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
+    """Return what the trees add up to, one tree after the other."""
+    total = np.zeros(X.shape[0], dtype=dtype)
+    values = X.astype(dtype)
+    rows = np.arange(X.shape[0])
+    for tree in trees:
+        added = np.zeros_like(total)
+        _evaluate(tree, values, rows, added)
+        total = total + added
+    return total
+
+
+def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
+    """Put what a node gives to the documents in some rows where they stand."""
+    if not isinstance(node, tuple):
+        added[rows] = node
+        return
+    column, threshold, below, above = node
+    low = X[rows, column] <= X.dtype.type(threshold)
+    for child, inside in ((below, low), (above, ~low)):
+        if inside.any():
+            _evaluate(child, X, rows[inside], added)
 
 
 class Trial:

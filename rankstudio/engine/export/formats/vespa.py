@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.evaluation import Node, nested
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.score_function import Node, ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
@@ -25,7 +24,7 @@ def write(function: ScoreFunction) -> Files:
             f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}" for n, w in zip(names, function.weights, strict=True)
         ]
     else:
-        terms = [f"+ {_if(nested(t.splits, t.leaves, t.root), names)}" for t in function.trees]
+        terms = [f"+ {_if(t.nested(), names)}" for t in function.trees]
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
@@ -51,7 +50,7 @@ def _if(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the expression, in doubles as Vespa does."""
     _, _, body = files[""].decode().partition("expression {")
-    values = {given.identifier: documents.X[:, column] for column, given in enumerate(function.inputs)}
+    values = {name: documents.X[:, column] for name, column in function.columns.items()}
     return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])
 
 

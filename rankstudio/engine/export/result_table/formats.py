@@ -2,19 +2,205 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from math import isnan
+from typing import Any
 
-from rankstudio.engine.errors import OutputError, ParameterError
-from rankstudio.engine.export.result_table.excel import excel_table
-from rankstudio.engine.export.result_table.latex import latex_table
-from rankstudio.engine.export.result_table.markdown import markdown_table
-from rankstudio.engine.export.result_table.parquet import parquet_table
-from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
-from rankstudio.engine.export.tables import csv_text
-from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.errors import MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
+from rankstudio.engine.export.tables import csv_text, latex_float, latex_line, markdown_lines
+from rankstudio.engine.support.escaping import clean_text, latex_escaped, markdown_escaped, one_line
 from rankstudio.engine.support.templates import rendered
+
+_LATEX_RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+_LATEX_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
+_MARKDOWN_RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
+_EXCEL_RANKS: dict[Rank, dict[str, Any]] = {"best": {"bold": True}, "second": {"underline": 1}, "": {}}
+_WIDEST = 60
+_MOST = 32_767  # characters of a cell
+
+
+def latex_table(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as a float of LaTeX with its caption above and its notes below.
+
+    Columns are centred. Marks stand beside the numbers and need no room, so that the digits of a column stay
+    one below the other.
+    """
+    head = [
+        *_group_lines(table),
+        latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
+    ]
+    body = [
+        latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
+        for row, cells in table.styled(style)
+    ]
+    text = " ".join(map(latex_escaped, table.notes_of(style)))
+    below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
+    columns = f"l{'c' * len(table.columns)}"
+    float_ = latex_float(columns, head, body, latex_escaped(table.caption), below if text else ())
+    return f"% \\usepackage{{booktabs}}\n{float_}\n"
+
+
+def _group_lines(table: ResultTable) -> list[str]:
+    """Return the line of groups, and the rules below those that have a name."""
+    groups = table.groups()
+    if not groups:
+        return []
+    cells, rules, first = [""], "", 2
+    for group, width in groups:
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escaped(group)}}}")
+        rules += rf"\cmidrule(lr){{{first}-{first + width - 1}}}" if group else ""
+        first += width
+    return [latex_line(cells), rules]
+
+
+def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
+    if style.deviation(cell):
+        text += rf" $\pm$ {style.deviation(cell)}"
+    return text + (rf"\rlap{{$^{{{_LATEX_MARKS[mark]}}}$}}" if mark else "")
+
+
+def markdown_table(table: ResultTable, style: TableStyle) -> str:
+    """Return a table with its caption above and its notes below; groups stand before the titles."""
+    rows = [
+        [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)],
+        *(
+            [markdown_escaped(row.title), *(_markdown_cell(*cell, style) for cell in cells)]
+            for row, cells in table.styled(style)
+        ),
+    ]
+    notes = "\n".join(markdown_escaped(note) for note in table.notes_of(style))
+    caption = f"**{markdown_escaped(table.caption)}**"
+    return "\n\n".join(filter(None, (caption, markdown_lines(rows), notes))) + "\n"
+
+
+def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
+    text = _MARKDOWN_RANKS[rank] % style.number(cell.mean)
+    sd = f" ± {style.deviation(cell)}" if style.deviation(cell) else ""
+    return text + sd + mark
+
+
+def excel_table(table: ResultTable, style: TableStyle) -> bytes:
+    """Return a workbook with one sheet: caption, header, a row for each run, notes.
+
+    A mark is part of its cell's number format, so that the cell holds the number alone; a deviation has a
+    column of its own behind the mean.
+
+    Raises
+    ------
+    MissingExtraError
+        Without XlsxWriter.
+    """
+    try:
+        import xlsxwriter  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError("A table for Excel", "XlsxWriter", "excel") from None
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
+        _Sheet(book, table, style).write()
+    return out.getvalue()
+
+
+class _Sheet:
+    """The sheet of a table while it is written, line after line."""
+
+    def __init__(self, book: Any, table: ResultTable, style: TableStyle) -> None:
+        self._book, self._table, self._style = book, table, style
+        self._sheet = book.add_worksheet("Table")
+        self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
+        spread = [any(not isnan(row.cells[at].sd) for row in table.rows) for at in range(len(table.columns))]
+        self._spread = [style.sd and there for there in spread]
+
+    def write(self) -> None:
+        """Write everything."""
+        table, sheet = self._table, self._sheet
+        sheet.write_string(0, 0, _text(table.caption), self._format(bold=True))
+        at = 2
+        if table.groups():
+            self._write_groups(at)
+            at += 1
+        sheet.write_string(at, 0, _text(table.corner), self._format(bottom=1))
+        for column, title in enumerate(self._titles(), start=1):
+            sheet.write_string(at, column, _text(title), self._format(bottom=1, align="right"))
+        sheet.freeze_panes(at + 1, 1)
+        for at, (row, cells) in enumerate(table.styled(self._style), start=at + 1):  # noqa: B020 - goes on
+            sheet.write_string(at, 0, _text(row.title))
+            self._write_cells(at, cells)
+        for at, note in enumerate(table.notes_of(self._style), start=at + 2):  # noqa: B020 - goes on
+            sheet.write_string(at, 0, _text(note), self._format(italic=True))
+        titles = [table.corner, *(row.title for row in table.rows)]
+        sheet.set_column(0, 0, min(_WIDEST, 2 + max(map(len, titles))))
+
+    def _titles(self) -> list[str]:
+        """Return the title of every column of numbers, from left to right."""
+        return [
+            title
+            for column, spread in zip(self._table.columns, self._spread, strict=True)
+            for title in ((column.title, f"{column.title} sd") if spread else (column.title,))
+        ]
+
+    def _write_groups(self, at: int) -> None:
+        first, place = 1, 0
+        for group, width in self._table.groups():
+            wide = width + sum(self._spread[place : place + width])
+            style = self._format(bottom=1, align="center")
+            if wide > 1:
+                self._sheet.merge_range(at, first, at, first + wide - 1, "", style)
+            self._sheet.write_string(at, first, _text(group), style)
+            first, place = first + wide, place + width
+
+    def _write_cells(self, at: int, cells: list[tuple[Any, Rank, str]]) -> None:
+        zeros, column = "0." + "0" * self._style.shown_digits, 1
+        zeros = zeros.rstrip(".")
+        for (cell, rank, mark), spread in zip(cells, self._spread, strict=True):
+            number = zeros + (f'"{mark}"' if mark else "")
+            self._write_number(at, column, cell.mean, self._format(num_format=number, **_EXCEL_RANKS[rank]))
+            if spread:
+                self._write_number(at, column + 1, cell.sd, self._format(num_format=zeros))
+            column += 1 + spread
+
+    def _write_number(self, at: int, column: int, value: float, style: Any) -> None:
+        if not isnan(value):
+            digits = self._style.digits
+            self._sheet.write_number(at, column, value if digits is None else round(value, digits), style)
+
+    def _format(self, **wanted: Any) -> Any:
+        key = tuple(sorted(wanted.items()))
+        if key not in self._formats:
+            self._formats[key] = self._book.add_format(wanted)
+        return self._formats[key]
+
+
+def _text(text: str) -> str:
+    """Return a text as a cell has room for it."""
+    return clean_text(one_line(text))[:_MOST]
+
+
+def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
+    """Return the numbers of a table; caption and notes are in the file's metadata.
+
+    Raises
+    ------
+    MissingExtraError
+        Without pyarrow.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow.parquet import write_table  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtraError("A table as Parquet", "pyarrow", "parquet") from None
+    header, rows = table.numbers(style)
+    columns = list(zip(*rows, strict=True)) or [() for _ in header]
+    kinds = [pa.string(), *(pa.float64() for _ in header[1:])]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    said = {"caption": table.caption, "notes": "\n".join(table.notes_of(style))}
+    fields = [pa.field(name, kind) for name, kind in zip(header, kinds, strict=True)]
+    out = io.BytesIO()
+    write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=said)), out)
+    return out.getvalue()
 
 
 @dataclass(frozen=True)
@@ -97,18 +283,3 @@ def table_format(key: str) -> TableFormat:
             return one
     keys = ", ".join(f"{one.key} ({one.suffix})" for one in FORMATS)
     raise ParameterError("format", key, f"one of {keys}")
-
-
-def save_table(path: str | Path, table: ResultTable, style: TableStyle, key: str = "") -> None:
-    """Write a table, whole or not at all, in a format or in that of the file's suffix.
-
-    Raises
-    ------
-    OutputError
-        Where it cannot be written.
-    ParameterError
-        Where there is no such format.
-    MissingExtraError
-        Where a library is not installed.
-    """
-    write_bytes(path, table_format(key or Path(path).suffix).content(table, style))

@@ -26,8 +26,7 @@ from rankstudio.engine.errors import OutputError, ParameterError
 from rankstudio.engine.export.figures.files import figure_bytes, formats_of
 from rankstudio.engine.export.figures.page import FigurePage
 from rankstudio.engine.export.figures.painter import painting, paper_of
-from rankstudio.engine.export.figures.palette import DASHES
-from rankstudio.engine.export.figures.style import COLORS, PRESETS, FigureStyle, style_of
+from rankstudio.engine.export.figures.style import COLORS, DASHES, PRESETS, FigureStyle, style_of
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     Figure,

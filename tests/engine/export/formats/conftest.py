@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import chosen_model
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.export.model_scores import model_scores
+from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Model
 
 PLANS = {

@@ -1,0 +1,310 @@
+"""LightGBM's text of a model: checked, since LightGBM believes it unread, and scored with in safety."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import DataError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.lightgbm_library import lightgbm_library
+
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
+_HEADER = {"num_class": "1", "num_tree_per_iteration": "1"}
+_KNOWN = {
+    "version",
+    "label_index",
+    "max_feature_idx",
+    "objective",
+    "feature_names",
+    "feature_infos",
+    "tree_sizes",
+}
+_PLAIN = {"num_cat": "0", "is_linear": "0"}
+_DECISIONS = {0, 2, 4, 6, 8, 10}
+"""Comparisons with a number, for each default side and kind of missing value: no categories."""
+
+_SCRIPT = Path(__file__).with_name("trial_script.py")
+_SECONDS = 10  # of processor, for reading a text and one prediction
+_WAITED = 60.0  # seconds on the clock, on a computer that others keep busy
+_BYTES = 2 * 10**9  # of addresses, besides those for the text
+_BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
+_SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees that LightGBM can be given.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The columns that they ask for, ascending. The text numbers them anew from 0, and ends them with one
+        that no tree asks for: there has to be one.
+    text : str
+        For ``lightgbm.Booster(model_str=...)``, with nothing in it but what was checked.
+    """
+
+    columns: tuple[int, ...]
+    text: str
+
+
+def checked_trees(text: str, n_columns: int) -> Trees:
+    """Return the trees in LightGBM's text of a model.
+
+    Parameters
+    ----------
+    text : str
+        As LightGBM wrote it: of one class, without categories, linear leaves or averages.
+    n_columns : int
+        How many columns the model was learned from.
+
+    Raises
+    ------
+    DataError
+        Where the text is anything else: a child that is no node, a list of another length, no number.
+    """
+    trees = parsed_trees(text, n_columns)
+    columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
+    place = {column: number for number, column in enumerate(columns)}
+    written = [f"Tree={number}\n{tree.text(place)}\n\n" for number, tree in enumerate(trees)]
+    return Trees(columns, model_text(written, [f"Column_{c}" for c in range(len(columns) + 1)], "none"))
+
+
+def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
+    """Return LightGBM's text of a model.
+
+    Parameters
+    ----------
+    trees : sequence of str
+        Each from its "Tree=0" to the blank lines below it.
+    names : sequence of str
+        Of the columns.
+    info : str
+        What is said of the values of each column: "none", or their range.
+    """
+    lines = (
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={len(names) - 1}",
+        "objective=lambdarank",
+        f"feature_names={' '.join(names)}",
+        f"feature_infos={' '.join(info for _ in names)}",
+        f"tree_sizes={' '.join(str(len(tree)) for tree in trees)}",
+    )
+    end = "end of trees\n\nfeature_importances:\n\nparameters:\n\nend of parameters\n"
+    return "\n".join(lines) + "\n\n" + "".join(trees) + end
+
+
+def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
+    """Return the lines of a tree in LightGBM's text, from what it has for each split and each leaf."""
+    lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
+    n_leaves = len(rows["leaf_value"])
+    return "\n".join([f"num_leaves={n_leaves}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"])
+
+
+def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
+    """Return what stands in LightGBM's text of a model, tree by tree; see :func:`checked_trees`.
+
+    Raises
+    ------
+    DataError
+        As there.
+    """
+    head, *blocks = _blocks(text)
+    for key, value in head.items():
+        if key not in _KNOWN and _HEADER.get(key) != value:
+            raise _refusal("its header", f"{key}={value}", "one ranking by trees that are added up")
+    return tuple(TextTree.of(number, values, n_columns) for number, values in enumerate(blocks))
+
+
+@dataclass(frozen=True)
+class TextTree:
+    """What a tree's scores depend on, and their parts on ``counts``; an entry for each split or leaf.
+
+    A child is the number of a split, or -1 for the first leaf, -2 for the second. What is at most the
+    threshold goes left. A decision has 2 in it where a missing value goes left, 4 or 8 where 0 or NaN is one.
+    """
+
+    features: tuple[int, ...]
+    thresholds: tuple[str, ...]
+    decisions: tuple[int, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    leaves: tuple[str, ...]
+    counts: Mapping[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
+        """Check one tree."""
+        where = f"tree {number}"
+        for key, plain in _PLAIN.items():
+            if values.get(key, "0") != plain:
+                raise _refusal(where, f"{key}={values[key]}", f"{key}={plain}")
+        leaves = _numbers(where, values, "leaf_value")
+        splits = len(leaves) - 1
+        if splits < 0 or values.get("num_leaves") != str(len(leaves)):
+            found = f"{len(leaves)} values of leaves"
+            raise _refusal(where, found, f"num_leaves={values.get('num_leaves', '')}")
+        features = _integers(where, values, "split_feature", splits, range(n_columns))
+        decisions = _integers(where, values, "decision_type", splits, _DECISIONS)
+        thresholds = _numbers(where, values, "threshold", splits)
+        children = range(-len(leaves), splits)
+        left, right = (
+            _integers(where, values, f"{side}_child", splits, children) for side in ("left", "right")
+        )
+        # Every node hangs on one that comes before it, so that the way down has an end.
+        if sorted(left + right) != [*range(-len(leaves) if splits else 0, 0), *range(1, splits)] or any(
+            0 <= child <= node for side in (left, right) for node, child in enumerate(side)
+        ):
+            raise _refusal(where, "children that do not form a tree", "each split and leaf exactly once")
+        counts = {
+            key: _integers(where, values, key, length, range(10**9))
+            for key, length in (("leaf_count", len(leaves)), ("internal_count", splits))
+            if splits and key in values
+        }
+        return cls(features, thresholds, decisions, left, right, leaves, counts)
+
+    def text(self, place: Mapping[int, int]) -> str:
+        """Return the tree as LightGBM reads it, its columns numbered anew."""
+        return tree_text(
+            {
+                "split_feature": [place[feature] for feature in self.features],
+                "threshold": self.thresholds,
+                "decision_type": self.decisions,
+                "left_child": self.left,
+                "right_child": self.right,
+                "leaf_value": self.leaves,
+                **self.counts,
+            }
+        )
+
+
+def _blocks(text: str) -> list[dict[str, str]]:
+    """Return the header and the trees, each as values by key."""
+    body, end, _ = text.partition("\nend of trees\n")
+    head, *trees = re.split(r"\nTree=[0-9]+\n", body)
+    if not end or not trees or not head.startswith("tree\n"):
+        raise _refusal("it", "no trees or no end marker", "the text of a LightGBM model")
+    found = []
+    for block in (head.removeprefix("tree\n"), *trees):
+        pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
+        found.append(dict(pairs))
+        if len(found[-1]) != len(pairs):
+            raise _refusal("it", "a key that occurs twice", "each key once")
+    return found
+
+
+def _integers(
+    where: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
+) -> tuple[int, ...]:
+    """Return a list of whole numbers."""
+    words = values.get(key, "").split()
+    numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
+    if len(words) != length or len(numbers) != length or not all(n in allowed for n in numbers):
+        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length} whole numbers in range")
+    return numbers
+
+
+def _numbers(where: str, values: Mapping[str, str], key: str, length: int | None = None) -> tuple[str, ...]:
+    """Return a list of finite numbers, as they are written."""
+    words = tuple(values.get(key, "").split())
+    fine = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
+    if not fine or (length is not None and len(words) != length):
+        raise _refusal(where, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
+    return words
+
+
+def _refusal(where: str, found: str, expected: str) -> DataError:
+    return DataError(
+        f"The model's trees cannot be used: in {where} found {_plain(found)}, expected {_plain(expected)}."
+    )
+
+
+def _plain(text: str) -> str:
+    """Return the beginning of a text with nothing in it that cannot be shown."""
+    return "".join(c if c.isprintable() else "�" for c in (text if len(text) <= 60 else f"{text[:60]}…"))
+
+
+def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
+    """Return the score of each document.
+
+    Parameters
+    ----------
+    trees : Trees
+    X : ndarray of shape (m, c)
+        The columns that the trees ask for.
+    source : str
+        Where the trees come from, for a sentence: "model.json".
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Raises
+    ------
+    DataError
+        Where LightGBM refuses the trees, or did not survive them in a process of its own.
+    """
+    booster, given = _booster(trees, X, _SCORES, source)
+    return np.asarray(booster.predict(given, raw_score=True))
+
+
+def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
+    """Return what each column adds to each score, of shape (m, c), and the constant; see `tree_scores`."""
+    booster, given = _booster(trees, X, _CONTRIBUTIONS, source)
+    found = np.asarray(booster.predict(given, pred_contrib=True, num_threads=1))
+    return np.ascontiguousarray(found[:, : X.shape[1]]), float(found[0, -1]) if len(found) else 0.0
+
+
+def _booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
+    """Return LightGBM's model, which it survives, and the documents with the column that no tree asks for."""
+    lightgbm = lightgbm_library(tr("A tree model"))
+    given = np.column_stack([X, np.zeros(X.shape[0])])
+    if end := _end_of_trial(trees.text, given.shape[1], kind, lightgbm.basic._LIB._name):
+        whose = f"{source}: the" if source else "The"
+        raise DataError(
+            f"{whose} model's trees cannot be used: LightGBM, in a separate process, {end}; expected a score."
+        )
+    return lightgbm.Booster(model_str=trees.text), given
+
+
+@lru_cache(maxsize=64)
+def _end_of_trial(text: str, n_columns: int, kind: int, library: str) -> str:
+    """Try a text in a process of its own, once; return how that ended, "" where it ended well."""
+    content = text.encode()
+    limits = _SECONDS, _BYTES + _BYTES_PER_CHARACTER * len(content)
+    asked = map(str, (*limits, library, n_columns, kind))
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), "trees", *asked]
+    try:
+        done = subprocess.run(
+            command,
+            input=content,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            timeout=_WAITED,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"took more than {_WAITED:g} seconds"
+    except OSError as error:
+        return f"could not be started ({error.strerror})"
+    if done.returncode < 0:
+        return f"was ended by signal {-done.returncode}"
+    return f"failed with status {done.returncode}" if done.returncode else ""

@@ -1,0 +1,107 @@
+"""What somebody wrote, tried by a process of its own, which it may end: a script alone.
+
+    python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
+
+asks LightGBM's library for one prediction of a document of zeros by LightGBM's text of a model, and ends with
+status 0 where there is one.
+
+    python -I -S trial_script.py module SECONDS BYTES MODULE IDS ENDS SCALED DOCUMENTS SCORES
+
+has a module of Python score documents, which a file holds as doubles, one after the other, and writes their
+scores.
+"""
+
+# ruff: noqa: PLC0415 - each way takes what it needs; what else loads costs every trial its time
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
+    """Return whether LightGBM reads a text and predicts with it.
+
+    Parameters
+    ----------
+    library : str
+        Path of LightGBM's library.
+    text : bytes
+    n_columns : int
+        Of a document.
+    kind : int
+        What is predicted, as LightGBM counts it: 1 for scores, 3 for what each feature adds to them.
+    """
+    import ctypes
+
+    lightgbm = ctypes.CDLL(library)
+    booster, number, length = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int64()
+    if lightgbm.LGBM_BoosterLoadModelFromString(text, ctypes.byref(number), ctypes.byref(booster)):
+        return False
+    document, found = (ctypes.c_double * n_columns)(), (ctypes.c_double * (n_columns + 1))()
+    doubles, rows, by_row, first, all_of_them = 1, 1, 1, 0, -1
+    shape = doubles, ctypes.c_int32(rows), ctypes.c_int32(n_columns), by_row
+    failed = lightgbm.LGBM_BoosterPredictForMat(
+        booster, document, *shape, kind, first, all_of_them, b"num_threads=1", ctypes.byref(length), found
+    )
+    return not failed
+
+
+def module_scores(
+    module: str, ids: Sequence[int], ends: Sequence[int], scaled: bool, values: Sequence[float]
+) -> list[float]:
+    """Return the scores of documents.
+
+    Parameters
+    ----------
+    module : str
+        Its file.
+    ids : sequence of int
+        Of the features, in the order of the values.
+    ends : sequence of int
+        Where queries begin, and the number of documents.
+    scaled : bool
+        Whether whole queries are scored, as values are scaled within them.
+    values : sequence of float
+        Of all documents, one after the other.
+    """
+    import runpy
+    from itertools import pairwise
+
+    names = runpy.run_path(module)
+    k = len(ids)
+    rows = [dict(zip(ids, values[at * k : (at + 1) * k])) for at in range(ends[-1])]  # noqa: B905
+    if not scaled:
+        return [names["score"](row) for row in rows]
+    return [score for a, b in pairwise(ends) for score in names["scores"](rows[a:b])]
+
+
+def limit(seconds: int, n_bytes: int) -> None:
+    """Limit this process's time of processor and its memory, where the system can."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return
+    for what, most in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
+        kind = getattr(resource, f"RLIMIT_{what}")
+        hard = resource.getrlimit(kind)[1]
+        if hard == resource.RLIM_INFINITY or most < hard:
+            resource.setrlimit(kind, (most, most))
+
+
+def _score_file(module: str, ids: str, ends: str, scaled: str, documents: str, scores: str) -> None:
+    """Have a module score the documents of a file."""
+    from array import array
+    from pathlib import Path
+
+    numbers = [[int(word) for word in Path(name).read_text("ascii").split()] for name in (ids, ends)]
+    values = array("d", Path(documents).read_bytes())
+    found = module_scores(module, numbers[0], numbers[1], scaled == "1", values)
+    Path(scores).write_bytes(array("d", found).tobytes())
+
+
+if __name__ == "__main__":
+    what, most_seconds, most_bytes, *given = sys.argv[1:]
+    limit(int(most_seconds), int(most_bytes))
+    if what == "trees":
+        sys.exit(not try_trees(given[0], sys.stdin.buffer.read(), int(given[1]), int(given[2])))
+    _score_file(*given)
