@@ -29,7 +29,7 @@ from rankstudio.engine.arithmetic.optimisers.nesterov import Descent, FSMObjecti
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.methods.selection.feature_importance import (
+from rankstudio.engine.methods.selection.fsmrank import (
     importance,
     nearest_positive_semidefinite,
     similarity,

@@ -247,7 +247,7 @@ def _labels_note(dataset: FoldedDataset) -> str:
 def _given_plan(plan: Plan, name: str, place: Path, models: bool, dataset: FoldedDataset) -> Plan:
     """Return the plan of scores or of models, saying of which folds there are none."""
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
-    from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+    from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_SCORES
 
     method = GIVEN_MODEL.key if models else GIVEN_SCORES.key
     plan, left_out = plan_of_given(method, plan, name, place, dataset)

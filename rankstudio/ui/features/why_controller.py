@@ -9,8 +9,7 @@ from rankstudio.engine.analysis.features.candidate_map import CandidateMap, Marg
 from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
 from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.why_panel import NO_CANDIDATES, WhyPanel

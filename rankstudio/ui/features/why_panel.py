@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.features.densities_view import DensitiesView
 from rankstudio.ui.language import tr

@@ -18,6 +18,8 @@ from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, a
 from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
+    GIVEN_MODEL,
+    GIVEN_SCORES,
     Kind,
     Method,
     Parameter,
@@ -25,7 +27,6 @@ from rankstudio.engine.methods.catalog import (
     methods,
     refusal_of_groups,
 )
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.features_field import FeaturesField

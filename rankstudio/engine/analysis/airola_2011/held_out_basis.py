@@ -11,8 +11,7 @@ from rankstudio.engine.analysis.airola_2011.experiment import ExperimentColumn, 
 from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.methods.kernels.basis import basis_rows
-from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
+from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, basis_rows
 
 GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0

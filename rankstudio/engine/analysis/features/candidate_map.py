@@ -10,8 +10,7 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.steps import Step
 
 _MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import CandidateScore
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from rankstudio.engine.analysis.features.choice_context import ChoiceContext
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import either, tr
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 
 TOSS_UP = 0.01
 """Share of the score under which a margin says little."""

@@ -21,7 +21,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
-from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
+from rankstudio.engine.methods.pair_learners import PreferenceLearner, labels_or_zeros, preferring
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish

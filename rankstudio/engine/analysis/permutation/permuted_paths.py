@@ -17,7 +17,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_q
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
+from rankstudio.engine.methods.pair_learners import PairwiseLeastSquares
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -139,9 +139,9 @@ def _rankrls_shortcut(estimator: RankRLS) -> bool:
 def _greedy_paths(
     estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
 ) -> Paths:
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415
         KnownStatistics,
+        forward_path,
         gram_statistics,
     )
 

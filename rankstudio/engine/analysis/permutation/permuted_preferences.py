@@ -25,7 +25,7 @@ from rankstudio.engine.arithmetic.pair_cost.preference_rows import (
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
+from rankstudio.engine.methods.pair_learners import PairwiseLeastSquares
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.support.threads import pool, share

@@ -25,7 +25,7 @@ from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult
 from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import CandidateScore
 
 _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
 

@@ -13,8 +13,7 @@ from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import between
-from rankstudio.engine.methods.kernels.basis import basis_rows, independent
-from rankstudio.engine.methods.kernels.kernel_parameters import kernel_of
+from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, kernel_of
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.support.blocks import solve_lower
 

@@ -19,7 +19,6 @@ from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
 from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
-from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,
     InProcess,
@@ -28,7 +27,7 @@ from rankstudio.engine.methods.shards.training_data import (
     Sums,
     TrainingData,
 )
-from rankstudio.engine.methods.shards.work import ShardWork
+from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import WorkProgress
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankstudio.engine.errors import DatasetError, PlanError, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.given import FROM_FILES
+from rankstudio.engine.methods.catalog import FROM_FILES
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 

@@ -18,10 +18,8 @@ from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_
 from rankstudio.engine.experiment.plan.preference_files import checked_preferences
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Method, method, methods
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, Method, method, methods
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure

@@ -10,7 +10,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress

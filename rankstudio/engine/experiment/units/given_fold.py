@@ -22,7 +22,7 @@ from rankstudio.engine.export.model_scores import other_names
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.export.stored_step import StoredStep
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step

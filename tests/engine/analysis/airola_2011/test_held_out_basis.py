@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.airola_2011.held_out_basis import (
     removal_time,
 )
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.methods.kernels.basis import basis_rows
+from rankstudio.engine.methods.kernels.nystrom import basis_rows
 
 GAMMA = 4.0
 

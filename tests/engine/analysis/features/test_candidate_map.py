@@ -19,8 +19,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
 )
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.steps import Step
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rankstudio.engine.analysis.features.candidate_map import Margin
 from rankstudio.engine.analysis.report.feature_sections import _margin_text
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 
 
 @pytest.mark.parametrize(

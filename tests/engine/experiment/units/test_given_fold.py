@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_SCORES
 from rankstudio.engine.metrics.evaluation import evaluate
 from tests.engine.experiment.small import dataset
 
