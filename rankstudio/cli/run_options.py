@@ -20,8 +20,7 @@ from rankstudio.engine.data.file_access import ENDINGS
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
-from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
+from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
         ExpectedDivergence as ExpectedDivergence,
     )
     from rankstudio.engine.methods.selection.fs_bfs import FSBFS as FSBFS
+    from rankstudio.engine.methods.selection.fsmrank import FSMSVM as FSMSVM
     from rankstudio.engine.methods.selection.fsmrank import FSMRank as FSMRank
-    from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop as FSMRankTop
-    from rankstudio.engine.methods.selection.fsmsvm import FSMSVM as FSMSVM
+    from rankstudio.engine.methods.selection.fsmrank import FSMRankTop as FSMRankTop
     from rankstudio.engine.methods.selection.gas import GAS as GAS
     from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS as GreedyRankRLS
     from rankstudio.engine.methods.selection.l1_path import L1Path as L1Path

@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import REFITTED, results_as_dict, write_results
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.models import save_model
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.files import is_there, make_folder
 
 __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]

@@ -16,6 +16,8 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.methods.catalog import (
     GIVEN,
+    GIVEN_MODEL,
+    GIVEN_SCORES,
     Kind,
     Method,
     Parameter,
@@ -23,7 +25,6 @@ from rankstudio.engine.methods.catalog import (
     methods,
     refusal_of_groups,
 )
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField

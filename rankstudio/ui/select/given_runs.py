@@ -24,7 +24,7 @@ from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_files import fold_of_name, models_in
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller

@@ -20,10 +20,16 @@ from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombin
 from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Kind, Method, method, methods, refusal_of_groups
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.given import FROM_FILES, GIVEN_MODEL
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog import (
+    FROM_FILES,
+    GIVEN_MODEL,
+    Kind,
+    Method,
+    method,
+    methods,
+    refusal_of_groups,
+)
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure

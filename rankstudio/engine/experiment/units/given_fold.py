@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step

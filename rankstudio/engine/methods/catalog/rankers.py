@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, MAPPED, N_BASIS
-from rankstudio.engine.methods.catalog.method import Method, StepKind
-from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
+    BASIS,
+    COEF0,
     COST,
+    DEGREE,
+    GAMMA,
+    KERNEL,
     LAMBDA,
     LEAVE_QUERY_OUT,
+    MAPPED,
     MEASURE,
+    N_BASIS,
     PAIRS,
     TIES,
     TOL,
@@ -21,7 +26,6 @@ from rankstudio.engine.methods.catalog.shared import (
     max_iter,
     rounds,
 )
-from rankstudio.engine.methods.catalog.value_kind import Kind
 
 RANKRLS = Method(
     key="rankrls",

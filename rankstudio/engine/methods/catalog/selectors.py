@@ -4,21 +4,346 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.fsm import FSMRANK, FSMRANK_TOP, FSMSVM
-from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
-from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
+    COST,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
     RANKING_LAMBDA,
     SIZE,
+    TIES,
+    WEIGHTING,
+    C,
     max_iter,
 )
-from rankstudio.engine.methods.catalog.value_kind import Kind
+
+GREEDY_RANKRLS = Method(
+    key="greedy-rankrls",
+    label="Greedy RankRLS",
+    family="selector",
+    citation="Pahikkala et al. 2010",
+    title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
+    summary=(
+        "Adds one feature at a time: the one that minimises the exact leave-query-out error of "
+        "RankRLS. Unlike in Algorithm 1 of the paper, features that are constant within every "
+        "query come last, even if every other candidate raises the error."
+    ),
+    formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    learns_preferences=True,
+    permutes=True,
+    candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
+    live=True,
+    left_out=True,
+    takes=("seed", "groups"),
+    estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
+    ranks_with="RankRLS",
+    parameters=(
+        LAMBDA,
+        SIZE,
+        Parameter(
+            name="pinned",
+            label="pinned",
+            kind=Kind.FEATURES,
+            default=(),
+            help="Features that are part of every model. They are selected first, in this order.",
+            option="--pin",
+        ),
+        Parameter(
+            name="banned",
+            label="banned",
+            kind=Kind.FEATURES,
+            default=(),
+            help="Features that are never selected.",
+            option="--ban",
+        ),
+        Parameter(
+            name="search",
+            label="search",
+            kind=Kind.CHOICE,
+            default="forward",
+            help=(
+                "Floating search also removes features that later ones have made redundant. No "
+                "size gets worse than with forward search, but it takes longer."
+            ),
+            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
+            option="--search",
+            basic=False,
+            choices=(("forward", "forward"), ("floating", "floating")),
+        ),
+        Parameter(
+            name="size_penalty",
+            label="penalty μ",
+            kind=Kind.NUMBER,
+            default=0.0,
+            help=(
+                "Minimum reduction of the error for a feature to be selected, as a share of "
+                "the error without features. The path ends when no feature reaches it; with 0 "
+                "it continues to k."
+            ),
+            symbol="μ",
+            option="--size-penalty",
+            basic=False,
+            low=0.0,
+        ),
+        Parameter(
+            name="costs",
+            label="costs",
+            kind=Kind.COSTS,
+            default=(),
+            help=(
+                "Cost of each feature by id; others cost 1. Each step then selects the feature "
+                "with the largest gain per cost."
+            ),
+            option="--costs",
+            basic=False,
+            none_label="all 1",
+        ),
+        Parameter(
+            name="budget",
+            label="budget",
+            kind=Kind.NUMBER,
+            default=None,
+            help="Maximum total cost of the selected features; needs costs.",
+            option="--budget",
+            basic=False,
+            low=0.0,
+            open_low=True,
+            none_label="none",
+        ),
+        Parameter(
+            name="n_candidates",
+            label="sample κ",
+            kind=Kind.INTEGER,
+            default=None,
+            help=(
+                "Number of candidates that each step compares, drawn at random from the remaining features."
+            ),
+            symbol="κ",
+            source="Pahikkala et al. 2010, section 5",
+            option="--candidates",
+            basic=False,
+            offers_several=False,
+            low=1,
+            none_label="all",
+        ),
+        Parameter(
+            name="fitting",
+            label="refit",
+            kind=Kind.CHOICE,
+            default="pre",
+            help=(
+                "How a candidate is evaluated: with all weights trained again, or with only "
+                "its own new weight (back-fitting, for very many features)."
+            ),
+            source="Pahikkala et al. 2010, section 5",
+            option="--fitting",
+            basic=False,
+            choices=(("pre", "all weights"), ("back", "new weight only")),
+        ),
+        COST,
+        TIES,
+        WEIGHTING,
+        Parameter(
+            name="algorithm",
+            label="algorithm",
+            kind=Kind.CHOICE,
+            default="auto",
+            help=(
+                "All choices give the same path. Per-query statistics are fastest if most "
+                "features are selected, rows of statistics if few are. Algorithm 1 is the "
+                "paper's. Columns need the least memory."
+            ),
+            source="Pahikkala et al. 2010, Algorithm 1",
+            option="--algorithm",
+            basic=False,
+            offers_several=False,
+            choices=(
+                ("auto", "automatic"),
+                ("statistics", "per-query statistics"),
+                ("rows", "rows of statistics"),
+                ("algorithm1", "Algorithm 1"),
+                ("columns", "column by column"),
+            ),
+        ),
+    ),
+)
+
+
+_FSM = (
+    Parameter(
+        name="lambda1",
+        label="λ1",
+        kind=Kind.GRID,
+        default=(0.01, 0.1),
+        help="Penalty on pairs of similar features that both have weight. Every value is tried.",
+        symbol="λ₁",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda1",
+        low=0.0,
+    ),
+    Parameter(
+        name="lambda2",
+        label="λ2",
+        kind=Kind.GRID,
+        default=(1e-5, 1e-4, 1e-3),
+        help="Penalty on weight, larger for less important features. Every value is tried.",
+        symbol="λ₂",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda2",
+        low=0.0,
+    ),
+    Parameter(
+        name="importance",
+        label="importance",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help="Importance of a feature: its correlation with the labels, or its ranking measure alone.",
+        symbol="s",
+        source="Lai et al. 2013, section III.B",
+        option="--importance",
+        basic=False,
+        choices=(
+            ("pearson", "Pearson"),
+            ("ndcg", "NDCG@10 alone"),
+            ("map", "MAP alone"),
+            ("none", "all equal"),
+        ),
+    ),
+    Parameter(
+        name="similarity",
+        label="similarity",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help=(
+            "Similarity of two features: their correlation, or the similarity of their rankings "
+            "(Kendall's τ)."
+        ),
+        symbol="A",
+        source="Lai et al. 2013, section III.B",
+        option="--similarity",
+        basic=False,
+        choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
+    ),
+    Parameter(
+        name="project",
+        label="make convex",
+        kind=Kind.SWITCH,
+        default=False,
+        help=(
+            "Replace a similarity matrix that is not positive semidefinite by the nearest one "
+            "that is. Otherwise the objective may not be convex, and a warning appears."
+        ),
+        option="--project",
+        basic=False,
+    ),
+    Parameter(
+        name="tol",
+        label="tolerance",
+        kind=Kind.NUMBER,
+        default=1e-10,
+        help=(
+            "Stops when an iteration changes the objective by at most this share. The paper's "
+            "value, 1e-4, stops so early that the order of the features differs from that at "
+            "the minimum."
+        ),
+        symbol="ε",
+        source="Lai et al. 2013, Algorithm 1",
+        option="--tol",
+        basic=False,
+        offers_several=False,
+        low=0.0,
+        open_low=True,
+    ),
+    max_iter(400, 10_000_000, source="Lai et al. 2013, Algorithm 1"),
+)
+
+FSMRANK = Method(
+    key="fsmrank",
+    label="FSMRank",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Learns weights and selects features in one convex problem: ranking errors plus "
+        "penalties on unimportant features and on pairs of similar features. Features with "
+        "weight 0 are not selected."
+    ),
+    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
+    criterion="objective",
+    step_kind=StepKind.ITERATIONS,
+    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
+    parameters=(
+        *_FSM[:5],
+        Parameter(
+            name="solver",
+            label="solver",
+            kind=Kind.CHOICE,
+            default="nesterov",
+            help=(
+                "Algorithm 1, or the projected subgradient method that the paper compares it "
+                "with (step size 1/√t; the paper gives none)."
+            ),
+            source="Lai et al. 2013, Algorithm 1 and section IV.E",
+            option="--fsm-solver",
+            basic=False,
+            choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
+        ),
+        *_FSM[5:],
+    ),
+)
+
+FSMSVM = Method(
+    key="fsmsvm",
+    label="FSMSVM",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=("Orders the features by their FSMRank weights; RankSVM ranks with every size."),
+    criterion="objective of RankSVM",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
+    ranks_with="RankSVM",
+    parameters=(
+        replace(
+            C,
+            default=tuple(4.0**e for e in range(-7, 2, 2)),
+            help="Of the final ranker RankSVM; the selection does not depend on it.",
+            ranks=True,
+        ),
+        SIZE,
+        replace(_FSM[0], default=(0.1,)),
+        replace(_FSM[1], default=(1e-4,)),
+        *_FSM[2:],
+    ),
+)
+
+FSMRANK_TOP = Method(
+    key="fsmrank-top",
+    label="FSMRank, first k",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Trains FSMRank with all features and truncates its model to the features with the "
+        "largest weights. The weights are not trained again."
+    ),
+    formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
+    criterion="objective of FSMRank",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
+    ranks_with="FSMRank",
+    parameters=(
+        replace(SIZE, source="Lai et al. 2013, section IV.D"),
+        *_FSM,
+    ),
+)
+
 
 EXPECTED_DIVERGENCE = Method(
     key="expected-divergence",

@@ -17,10 +17,10 @@ from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
-from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks

@@ -27,8 +27,7 @@ from rankstudio.engine.data import store
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.summation import TreeSum
-from rankstudio.engine.methods.shards.work import ShardState, ShardWork
+from rankstudio.engine.methods.shards.work import ShardState, ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading

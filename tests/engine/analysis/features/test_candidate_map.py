@@ -22,8 +22,7 @@ from rankstudio.engine.analysis.features.choice_explanation import Alternative, 
 from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.steps import Step
 
 NAMES = ("a", "b", "c", "d", "e")

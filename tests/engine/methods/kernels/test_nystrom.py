@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from kernel_oracles import kernel_by_loops
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
-from rankstudio.engine.methods.kernels.nystrom import NystromMap
+from rankstudio.engine.methods.kernels.nystrom import (
+    DependentBasisWarning,
+    NystromMap,
+    basis_rows,
+    independent,
+)
 
 
 def documents(seed: int, m: int, n: int = 3) -> np.ndarray:

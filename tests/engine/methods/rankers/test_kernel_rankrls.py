@@ -24,7 +24,7 @@ from strategies import Problem, problems
 from rankstudio.engine import KernelRankRLS, RankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.kernels.nystrom import DependentBasisWarning
 
 BASES = st.sampled_from([None, 1, 3, 8, 20, 1000])
 WAYS = st.sampled_from(["uniform", "per_query"])

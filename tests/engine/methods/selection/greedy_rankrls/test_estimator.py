@@ -92,7 +92,7 @@ WAYS: list[dict[str, Any]] = [
 def test_the_path_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     package = "rankstudio.engine.methods.selection.greedy_rankrls"
-    for module in ("forward_work", "column_search"):
+    for module in ("forward_path", "column_search"):
         monkeypatch.setattr(f"{package}.{module}.worthwhile", lambda *_: True)
     X, qid = rng.random((4000, 40)), np.sort(rng.integers(0, 300, 4000))
     y = np.round(2 * X[:, 3] + X[:, 7] + rng.random(4000))
